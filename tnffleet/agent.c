@@ -1,14 +1,14 @@
 /*
- * agent.c - tnfwatch agent: keeps what others ask for, and gives it to them.
+ * agent.c - tnfwatch agent: keeps the history that other machines ask for, and gives it to them.
  *
- * The agent is a process of its own, which tnfwatch starts where there is a section [fleet]:
- * the wire concerns neither rings nor triggers.  Two threads of the
- * library call us: one with questions, one with requests for what a question has kept;
+ * The agent is a process of its own, which tnfwatch starts if there is a section [fleet]:
+ * the network must not disturb rings and triggers.  Two threads of the NATS library call us:
+ * one with questions, one with requests for the files that a question has kept;
  * they share nothing but files.  A question is a file DIRECTORY/fleet/QUESTION with the
- * answer in it, so that one that comes again gets the same one, also when we were killed.
+ * answer in it: so a question that comes again gets the same answer, even if we were killed.
  * Only if the machine itself goes down after an answer and before its disk has the file,
- * the question is new to the agent, and keeps what there is after the boot.  An incident
- * of before was written later than that file, and is hardly there either.
+ * the question is new to the agent, and keeps the history that is there after the boot.  An
+ * incident from before was written later than that file, and is hardly there either.
  */
 #include <sys/prctl.h>
 #include <sys/stat.h>
@@ -52,7 +52,7 @@ agent_limit(struct agent *a)
 	return true;
 }
 
-/* Has the daemon keep everything of now; the incident is "" if it does not. */
+/* Has the daemon keep all present history; 'incident' is "" if the daemon does not. */
 static void
 agent_pin(const struct agent *a, const struct fleet_message *ask, char incident[FLEET_NAME])
 {
@@ -77,8 +77,8 @@ agent_pin(const struct agent *a, const struct fleet_message *ask, char incident[
 	free(text);
 }
 
-/* The subject of the answer: an inbox, since another subject may mean something to others,
-   and there a part of our own.  false: there is none. */
+/* The subject of the answer: our own part of the asker's inbox, since other subjects may mean
+   something to other programs.  false: there is none. */
 static bool
 agent_reply(const struct agent *a, natsMsg *msg, char subject[FLEET_TEXT])
 {
@@ -108,11 +108,11 @@ agent_question(natsConnection *nc, natsSubscription *sub, natsMsg *msg, void *ar
 		goto out;
 	if (!fleet_matches(ask, a->host, a->label, a->n_labels))
 		goto out;
-	/* The stretch of time is by the asker's clock; ours is ahead by so much, and what was
-	   under way. */
+	/* The stretch of time is by the asker's clock; ours is ahead by this difference, less
+	   the time that the message was under way. */
 	if (ask->at != 0 && ask->sent != 0 && ask->at + (received - ask->sent) > 0)
 		ask->at += received - ask->sent;
-	/* Neither noted nor sent back. */
+	/* We neither note nor send back these parts of the question. */
 	ask->body_size = 0;
 	ask->n_files = 0;
 	*ask->why = '\0';
@@ -134,8 +134,8 @@ agent_question(natsConnection *nc, natsSubscription *sub, natsMsg *msg, void *ar
 	ask->sent = now_wall();
 	*ask->where = '\0';
 	fleet_publish(nc, reply, NULL, ask);
-	/* The asker waits for all machines, and need not wait for their disks: half a note
-	   is none when this machine comes up again, and the question is answered anew. */
+	/* The asker waits for all machines, but need not wait for their disks: half a note
+	   counts as none after a crash, and the question is answered anew. */
 	if (noted) {
 		say("fleet: question %s keeps %s", ask->question, ask->incident);
 		agent_record_sync(a, ask->question);
@@ -146,7 +146,8 @@ out:
 	natsMsg_Destroy(msg);
 }
 
-/* The largest piece is a second's worth, since an asker does not wait long for a piece. */
+/* The size of the largest piece: as much as goes in a second, since an asker does not wait long
+   for a piece. */
 static int64_t
 agent_piece(const struct agent *a)
 {
@@ -155,7 +156,8 @@ agent_piece(const struct agent *a)
 	return rate > 0 && rate < FLEET_CHUNK ? (int64_t)rate : FLEET_CHUNK;
 }
 
-/* A file that was left out of the list is left out of the filtered ones as well. */
+/* Answers with the list of files; a file that the list leaves out is not among the filtered
+   ones, either. */
 static void
 agent_answer_list(struct agent *a, const struct fleet_message *r, const char *place)
 {
@@ -179,7 +181,7 @@ out:
 	free(from);
 }
 
-/* So many bytes in a second, and no more. */
+/* Waits so that no more than the configured bytes go in a second. */
 static void
 agent_pace(struct agent *a, size_t size)
 {
@@ -270,8 +272,8 @@ out:
 	natsMsg_Destroy(msg);
 }
 
-/* By the lease an asker knows whom to expect.  The registry is looked up once, and again
-   when it may have gone. */
+/* Renews the lease, by which an asker knows which hosts to expect.  Looks up the registry once,
+   and again when it may have gone. */
 static void
 agent_lease(const struct agent *a, jsCtx **js, kvStore **kv)
 {
@@ -315,7 +317,7 @@ agent_subscribe(struct agent *a, natsSubscription *subs[2])
 	return true;
 }
 
-/* The server may come later, or let us in later: why not is said once. */
+/* Connects; the server may come later, or let us in later: each reason is said once. */
 static natsConnection *
 agent_connect(const struct agent *a)
 {
@@ -335,7 +337,7 @@ agent_connect(const struct agent *a)
 	return nc;
 }
 
-/* The lease is renewed until a signal ends us, or the server has turned us out for good. */
+/* Renews the lease until a signal ends us, or the server has closed the connection for good. */
 static void
 agent_loop(struct agent *a)
 {
@@ -346,13 +348,13 @@ agent_loop(struct agent *a)
 	while ((status = natsConnection_Status(a->nc)) != NATS_CONN_STATUS_CLOSED) {
 		if (status == NATS_CONN_STATUS_CONNECTED)
 			agent_lease(a, &js, &kv);
-		/* Not connected: soon again. */
+		/* Without a connection we try again soon. */
 		sleep(status == NATS_CONN_STATUS_CONNECTED ? FLEET_LEASE / SECOND / 3 : 1);
 	}
 }
 
-/* The same process for whoever started it: nothing of ours may be freed while threads of
-   the library run, so that this one cannot connect a second time. */
+/* Executes the agent anew in this process, which the daemon has started.  We must not free memory
+   while threads of the library run, and so cannot simply connect a second time. */
 static void
 agent_again(const char *file)
 {
@@ -365,8 +367,8 @@ agent_again(const char *file)
 }
 
 /*
- * At once, whatever our threads do: what they write has its name only when it is whole,
- * and nothing of it may be freed while they run.
+ * Ends at once, whatever our threads do: files that they write have their names only when they
+ * are whole, and we must not free memory while the threads run.
  */
 static void
 agent_end(int sig)
@@ -405,7 +407,7 @@ agent_run(const char *file)
 		agent_loop(&a);
 		agent_again(file);
 	}
-	/* Threads of the library may still be in what we have: nothing is freed. */
+	/* Threads of the library may still use our memory: we free nothing. */
 	fflush(NULL);
 	_exit(1);
 }

@@ -1,10 +1,10 @@
 /*
  * ask.c - tnfwatch ask: the history of many machines around one moment.
  *
- * First all machines keep what is asked for, then it is fetched, as slowly as need be.
- * The whole state lies in the directory: DIRECTORY/.question is the question,
- * DIRECTORY/HOST/ what came from a host, a file that is not whole under a hidden name,
- * whose length says how much of it is there.  After a kill the same command goes on.
+ * First all machines keep the history that we ask for; then we fetch it, as slowly as need be.
+ * The whole state lies in the directory: DIRECTORY/.question is the question, and
+ * DIRECTORY/HOST/ has the files from a host.  A file that is not whole has a hidden name, and
+ * its length tells how much is there.  After a kill the same command goes on.
  */
 #include <sys/stat.h>
 
@@ -47,7 +47,7 @@ ask_host_of(struct ask *a, const char *name)
 	return &a->host[a->n_hosts++];
 }
 
-/* The exchange that took the shortest time says most. */
+/* Computes the host's clock; the exchange that took the shortest time is the most exact. */
 static void
 ask_clock(struct ask_host *h, int64_t sent, int64_t got, const struct fleet_message *m)
 {
@@ -112,8 +112,8 @@ ask_registry(struct ask *a)
 	return good;
 }
 
-/* A subscription for answers: reply subjects are INBOX.N or INBOX, answers come to those
-   with the name of a host behind it.  At most 'bytes' of them wait until they are read,
+/* Opens a subscription for answers: reply subjects are INBOX.N or INBOX, and answers come to
+   these with the name of a host behind.  At most 'bytes' of answers wait until they are read,
    whoever sends them. */
 static bool
 ask_line_open(struct ask *a, struct ask_line *l, int bytes)
@@ -140,7 +140,7 @@ ask_line_close(struct ask_line *l)
 	natsSubscription_Destroy(l->sub);
 }
 
-/* A new subject for answers: nothing that was sent before comes to it. */
+/* Sets a new subject for answers, which no answer to an earlier request can have. */
 static void
 ask_line_fresh(struct ask_line *l)
 {
@@ -149,7 +149,8 @@ ask_line_fresh(struct ask_line *l)
 	snprintf(dot, sizeof l->inbox - (size_t)(dot - l->inbox), ".%u", ++l->n);
 }
 
-/* The next message, which may be the server's that nobody listens; false: none in time. */
+/* Takes the next message, by which the server may say that nobody listens; false: none came in
+   time. */
 static bool
 ask_line_next(struct ask_line *l, int64_t wait, natsMsg **msg)
 {
@@ -239,9 +240,8 @@ ask_pin(struct ask *a)
 	return good;
 }
 
-/* The last request has not been answered in time.  The link may be slow: answers to all
-   workers share it, and answers that come late would be asked for again, and come late
-   again. */
+/* Handles a request that was not answered in time.  The link may be slow: the answers to all
+   workers share it; we would ask again for late answers, and they would come late again. */
 static void
 ask_late(struct ask_host *h)
 {
@@ -250,7 +250,7 @@ ask_late(struct ask_host *h)
 		h->piece /= 2;
 }
 
-/* An answer to the last request; false: none, h->why says so. */
+/* Takes an answer to the last request; false: there is none, h->why says so. */
 static bool
 ask_answer(struct ask_host *h, natsMsg **msg)
 {
@@ -272,8 +272,8 @@ ask_answer(struct ask_host *h, natsMsg **msg)
 		}
 		if (strcmp(natsMsg_GetSubject(*msg), expected) == 0)
 			return true;
-		/* The answer is to a request that was given up, of somebody else, or the
-		   server's own. */
+		/* The message answers a request that was given up, or comes from another host or
+		   from the server. */
 		if (strcmp(natsMsg_GetSubject(*msg), h->line->inbox) == 0 &&
 		    natsMsg_IsNoResponders(*msg))
 			until = 0;

@@ -44,7 +44,7 @@ fleet_labels(const struct config *c, char label[FLEET_LABELS][FLEET_NAME])
 	return n;
 }
 
-/* A dot in the name would begin another part of the subject. */
+/* Joins a subject and a host; a dot in the host's name would begin another part of the subject. */
 static void
 fleet_join(const char *head, const char *host, char *buf, size_t size)
 {
@@ -71,7 +71,7 @@ fleet_servers(natsOptions *o, const char *text)
 	return s;
 }
 
-/* Connections come and go without an end of the agent: each reason is said once. */
+/* Says why a connection went.  The agent goes on without it: each reason is said once. */
 static void
 fleet_told(natsConnection *nc, const char *what)
 {
@@ -109,7 +109,7 @@ fleet_again(natsConnection *nc, void *arg)
 	say("[fleet]: connected again");
 }
 
-/* The server tells what it does not permit at some time after the agent has tried it. */
+/* Notes an error of the server, which refuses an action some time after the agent's try. */
 static void
 fleet_wrong(natsConnection *nc, natsSubscription *sub, natsStatus s, void *arg)
 {
@@ -145,8 +145,8 @@ fleet_options_tls(const struct config_fleet *f, natsOptions *o, const char **thi
 	return s;
 }
 
-/* The registry answers an agent at a subject of its own, below _AGENT: answers of all others
-   go below _INBOX, and an agent need not be allowed to hear those. */
+/* Has the registry answer an agent at a subject of its own, below _AGENT: all other answers
+   go below _INBOX, and an agent need not be permitted to hear those. */
 static natsStatus
 fleet_options_agent(natsOptions *o, const char *agent)
 {
@@ -194,7 +194,7 @@ static const struct {
 	{ NATS_SSL_ERROR, "ca, cert and key in [fleet] say who is trusted, and who we are" },
 	{ NATS_SECURE_CONNECTION_WANTED, "the server has no TLS, and [fleet] wants it" },
 	{ NATS_SECURE_CONNECTION_REQUIRED, "the server has TLS: give ca in [fleet]" },
-	/* Which of these is seen depends on what comes first. */
+	/* We see one of these errors, whichever comes first. */
 	{ NATS_PROTOCOL_ERROR, ENDED },
 	{ NATS_IO_ERROR, ENDED },
 	{ NATS_CONNECTION_CLOSED, ENDED },
@@ -228,7 +228,7 @@ fleet_write_servers(FILE *f, const char *servers)
 	}
 }
 
-/* The library begins with the line of its source. */
+/* The library's text without its beginning, which is the line of its source. */
 static const char *
 fleet_detail(const char *text)
 {

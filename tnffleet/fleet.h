@@ -13,13 +13,13 @@
 #define FLEET_LEASE	(INT64_C(30) * 1000000000)
 #define FLEET_FORGET	(INT64_C(7) * 86400 * 1000000000)	/* a host that has gone for good */
 
-/* The name of this machine in the fleet; NULL: it has none that can be used, said. */
+/* The name of this machine in the fleet; NULL: its name cannot be used, which has been said. */
 const char *fleet_host(const struct config *);
 /* The machine's labels, as "NAME=VALUE"; how many. */
 unsigned fleet_labels(const struct config *, char label[FLEET_LABELS][FLEET_NAME]);
-/* Connects with the options of the configuration; 'agent' is the name of the host for which
-   is answered, and whose connection comes again by itself; NULL: an asker.  NULL: 'why' says
-   what does not work, and what may help. */
+/* Connects with the options of the configuration.  'agent' is the name of the host that answers,
+   and whose connection comes again by itself; NULL: an asker.  Returns NULL if that fails: 'why'
+   says why, and what may help. */
 natsConnection *fleet_connect(const struct config *, const char *agent, char why[FLEET_TEXT]);
 /* Has the server said that something was not permitted?  It does so before it answers
    natsConnection_Flush(); 'why' is what it said. */
@@ -32,7 +32,7 @@ void fleet_subject(const struct config *, const char *what, const char *host, ch
 /* The subject of the host's answer: the host is part of it, so that the permissions of a
    server can say who answers for whom.  "_INBOX.x.1" becomes "_INBOX.x.1.web1" */
 void fleet_answer(const char *reply, const char *host, char *buf, size_t size);
-/* false: told, or not to be had now. */
+/* Publishes a message; false: that has failed. */
 bool fleet_publish(natsConnection *, const char *subject, const char *reply,
     const struct fleet_message *);
 
@@ -70,16 +70,17 @@ struct agent {
 
 /* The note of a question; false: there is none. */
 bool agent_record_read(const struct agent *, const char *question, struct fleet_message *);
-/* The whole file or none, whoever interrupts us; false: it has been said why.  Half of it
-   may be there if the machine goes down before agent_record_sync() has returned. */
+/* Writes the whole file or none, even if we are killed; false: it has been said why.  Half of
+   the file may be there if the machine goes down before agent_record_sync() has returned. */
 bool agent_record_write(const struct agent *, const struct fleet_message *);
-/* Waits until the disk has the note; where it refuses, that is said. */
+/* Waits until the disk has the note; an error is said. */
 void agent_record_sync(const struct agent *, const char *question);
-/* Removes what earlier questions cut out of incidents that have gone. */
+/* Removes slices that earlier questions have cut out of incidents that have gone. */
 void agent_clean(const struct agent *);
-/* Is a part asked for, that is to be filtered? */
+/* Does the question ask for a part, for which files must be filtered? */
 bool agent_wants_slice(const struct fleet_message *record);
-/* Files that were recorded may be given away no more, and the question is still known. */
+/* May the question's files be given?  Not if they were recorded and the configuration does not
+   give recorded files any more, although the question is still known. */
 bool agent_gives(const struct agent *, const struct fleet_message *record);
 /* The directory that a question's files are in; the caller frees it. */
 char *agent_place(const struct agent *, const struct fleet_message *record);
@@ -90,8 +91,8 @@ bool agent_list(const char *path, struct fleet_message *);
 
 /* Room for a slice that is still to be made, within its limits; false: they are used up. */
 bool agent_prepare(struct agent *, const struct fleet_message *record, const char *place);
-/* Each file by itself, into a directory that gets its name when all are there; false:
-   one is not, and out.why says why. */
+/* Filters each file by itself, into a directory that gets its name when all files are there;
+   false: one is not, and out.why says why. */
 bool agent_slice(struct agent *, const struct fleet_message *record, const char *from,
     const char *place);
 

@@ -1,6 +1,6 @@
 /*
- * kept.c - what a question has kept: its note, which files belong to it, and the part of
- * them that it asks for.
+ * kept.c - the history that a question has kept: its note, its files, and the part of them that
+ * it asks for.
  *
  * A question is a file DIRECTORY/fleet/QUESTION with the answer in it.  If it asks for a
  * part (a slice), tnfdump cuts that out of each file, into a directory beside the note.
@@ -83,13 +83,13 @@ agent_record_sync(const struct agent *a, const char *question)
 {
 	char *path = agent_record_path(a, question);
 
-	/* The name is in the directory. */
+	/* The directory is synced, too, as it has the file's name. */
 	if (!sync_path(path, 0) || !sync_path(a->directory, O_DIRECTORY))
 		say("%s: not on the disk: %s", path, strerror(errno));
 	free(path);
 }
 
-/* Is a question over?  Recorded files do not go like incidents: their questions go by age. */
+/* Is a question over?  Recorded files do not go as incidents do: their questions go by age. */
 static bool
 agent_is_over(const struct agent *a, const struct fleet_message *record, int64_t age)
 {
@@ -247,7 +247,7 @@ struct agent_room {
 	uint64_t bytes;
 };
 
-/* RFC 3339 with nanoseconds, as --from takes it. */
+/* The option with a time in RFC 3339 with nanoseconds, as --from takes it. */
 static char *
 time_text(const char *option, int64_t wall)
 {
@@ -295,7 +295,7 @@ slice_main(char **argv, pid_t agent, const struct agent_room *room)
 	setrlimit(RLIMIT_CPU, &cpu);
 	setrlimit(RLIMIT_FSIZE, &size);
 #ifndef SANITIZED	/* which takes more by itself */
-	/* Not of addresses: traces are mapped, and may be large. */
+	/* We do not limit the address space: traces are mapped, and may be large. */
 	setrlimit(RLIMIT_DATA, &(struct rlimit){ SLICE_MEMORY, SLICE_MEMORY });
 #endif
 	dup2(null, STDIN_FILENO);
@@ -351,8 +351,8 @@ slice_run(struct agent *a, const char *question, char **argv)
 	return status;
 }
 
-/* Makes one file of the part that is asked for, which is there even if no event is left in
-   it; false: it could not be made.  An expression is an argument, and never a command. */
+/* Makes one file of the part that is asked for, even if no event is left in it; false: the file
+   could not be made.  An expression is an argument, and never a command. */
 static bool
 slice_file(struct agent *a, const struct fleet_message *r, const char *from, const char *to)
 {

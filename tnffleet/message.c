@@ -1,5 +1,5 @@
 /*
- * message.c - what agents and askers send each other, as bytes.
+ * message.c - the messages of agents and askers, as bytes.
  */
 #include <errno.h>
 #include <fnmatch.h>
@@ -63,7 +63,7 @@ text_is_good(const char *s)
 	return true;
 }
 
-/* Never negative: sizes, and times since 1970. */
+/* Reads a size or a time since 1970, which are never negative. */
 static bool
 number_read(const char *s, int64_t *ret)
 {

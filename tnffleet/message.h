@@ -1,8 +1,8 @@
 /*
- * message.h - what agents and askers send each other.
+ * message.h - the messages that agents and askers send each other.
  *
  * A message is lines of a word and its value, an empty line, and bytes of any kind
- * behind it.  Nothing in it is trusted: names are names of files without a path, text
+ * behind it.  We trust nothing in a message: names are names of files without a path, text
  * has no control characters, numbers are decimal, and each has its limit.  Words that
  * are not known are passed over, so that a newer version may say more.
  */
@@ -50,19 +50,19 @@ struct fleet_message {
 	size_t	body_size;
 };
 
-/* false: it is none; *why (may be NULL) is constant text. */
+/* Reads a message; false: it is none; *why (may be NULL) is constant text. */
 bool fleet_decode(const void *bytes, size_t size, struct fleet_message *, const char **why);
 /* The lines and the body, which the caller frees; NULL: no memory. */
 void *fleet_encode(const struct fleet_message *, size_t *size);
 
 /* A name of a file in a directory and nothing else; also of hosts and questions. */
 bool fleet_name_is_good(const char *);
-/* Does a host of that name and these labels belong to what is asked? */
+/* Does the question concern a host of that name and these labels? */
 bool fleet_matches(const struct fleet_message *ask, const char *host,
     char label[][FLEET_NAME], unsigned n_labels);
-/* Clocks of two machines by one exchange, from when it was sent to when the answer 'm' was
-   got, by our clock: *offset is to be added to the host's.  *error is at most half of the
-   time that was under way.  false: the answer says nothing that can be true. */
+/* Compares the clocks of two machines by one exchange: 'sent' and 'got' are the times of question
+   and answer 'm' by our clock.  *offset is to be added to the host's clock.  *error is at most
+   half of the time that the messages were under way.  false: the answer cannot be true. */
 bool fleet_clock(const struct fleet_message *m, int64_t sent, int64_t got, int64_t *offset,
     int64_t *error);
 

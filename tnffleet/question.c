@@ -1,5 +1,5 @@
 /*
- * question.c - what is asked: options, and the directory of an answer.
+ * question.c - the question: its options, and the directory of its answers.
  */
 #include <sys/file.h>
 #include <sys/random.h>
@@ -32,7 +32,7 @@ ask_new_id(char id[FLEET_NAME])
 		n += (size_t)snprintf(id + n, FLEET_NAME - n, "%02x", r[i]);
 }
 
-/* Two at once would write the same files. */
+/* Locks the directory: two askers at once would write the same files. */
 static bool
 ask_lock(struct ask *a)
 {
@@ -109,7 +109,7 @@ ask_text(const char *option, const char *value, char *to, size_t size)
 	return false;
 }
 
-/* Here, and not on each of the machines: what is no expression is not asked. */
+/* Checks the expression here, and not on each of the machines. */
 static bool
 ask_where(const char *text)
 {
