@@ -1,5 +1,5 @@
 /*
- * hooks.c - which of the hooks in programs.h this kernel has, and its numbers for things,
+ * hooks.c - finds the hooks in programs.h that this kernel has, and the values of its flags,
  * by its BTF and its list of symbols.
  */
 #include <bpf/btf.h>
@@ -16,7 +16,7 @@
 
 #define KERNEL_TYPES	"/sys/kernel/btf/vmlinux"
 
-/* libbpf would say on standard error what we return. */
+/* libbpf must not print the error that we return. */
 static struct btf *
 kernel_btf(void)
 {
@@ -65,8 +65,8 @@ wrong_switch(const struct btf *btf)
 	return both;
 }
 
-/* The values of enumerators of enums without a name, which CO-RE cannot ask for;
-   what they are in 6.1 stands for what this kernel lacks. */
+/* The values of enumerators of enums without a name, which CO-RE cannot ask for.
+   Their values in 6.1 stand for those that this kernel lacks. */
 static void
 find_bits(struct kp *kp, const struct btf *btf)
 {
@@ -141,8 +141,8 @@ kp_hooks_find(struct kp *kp)
 		    "not describe its types: needs CONFIG_DEBUG_INFO_BTF");
 	find_bits(kp, btf);
 	kp->lacks = kp_hooks_lacking(btf);
-	/* A type that the kernel has not (before 5.16) libbpf would look for in its modules,
-	   which takes CAP_SYS_ADMIN. */
+	/* libbpf would look for a type that the kernel lacks (before 5.16) in the kernel's
+	   modules, which takes CAP_SYS_ADMIN. */
 	kp->types = btf__find_by_name_kind(btf, "folio", BTF_KIND_STRUCT) < 0 ?
 	    KERNEL_TYPES : NULL;
 	kp->missing = wrong_switch(btf);
@@ -158,7 +158,7 @@ kp_hooks_find(struct kp *kp)
 	return 0;
 }
 
-/* Two programs of which one fits: the other one is not needed. */
+/* If one of two programs fits, the other is not needed. */
 static uint64_t
 one_of(uint64_t programs, uint64_t both, uint64_t missing)
 {
@@ -240,7 +240,7 @@ symbols_note(void *arg, const struct kallsym *sym)
 }
 
 /*
- * Addresses read as 0 if the kernel hides them: then the programs do without.
+ * If the kernel hides addresses they read as 0, and the programs do without them.
  * The kernel's own text comes first and in order: we leave the list when everything
  * is found.
  */

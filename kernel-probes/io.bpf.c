@@ -26,8 +26,8 @@ struct io {			/* a request under way */
 	u32 reclaim;		/* of these, to be freed when written */
 };
 
-/* By address of the bio.  No LRU map: that forgets what is under way without a
-   word. */
+/* By address of the bio.  It is no LRU map, which would drop requests under way without
+   telling. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 32768);
@@ -42,8 +42,8 @@ forget_request(struct bpf_map *map, u64 *bio, struct io *io, void *unused)
 	return 0;
 }
 
-/* Before the hooks are attached: of what was under way when they were detached
-   nobody has seen the end, and the addresses are used again. */
+/* Runs before the hooks are attached: no program has seen the end of requests that were
+   under way when the hooks were detached, and the addresses are used again. */
 SEC("iter/task")
 int forget_requests(struct bpf_iter__task *ctx)
 {
@@ -106,7 +106,7 @@ static __always_inline s32 bio_flags(u32 opf, bool paging, bool raw)
 		flags |= KP_B_READ;
 	else if (op == REQ_OP_WRITE || op == REQ_OP_ZONE_APPEND)
 		flags |= KP_B_WRITE;
-	/* Somebody waits for every read but what is read ahead. */
+	/* Some thread waits for every read except read-ahead. */
 	if ((op != REQ_OP_READ && !has_request_flag(opf, __REQ_SYNC)) ||
 	    has_request_flag(opf, __REQ_RAHEAD))
 		flags |= KP_B_ASYNC;
@@ -240,8 +240,8 @@ static __always_inline void find_paging(struct bio *bio, const struct context *c
 /*
  * The kernel sometimes ends requests without running the programs at
  * block_rq_complete, and counts no missed run: those of a whole millisecond, on
- * a busy machine, while a perf event at that place sees them.  Whoever finds that
- * a bio has not ended where another begins tells of the one that is missing.
+ * a busy machine, while a perf event at that place sees them.  A program that
+ * finds a bio still open where another one begins tells of the missing end.
  */
 static __always_inline void remember_request(u64 bio, struct io *io)
 {
@@ -345,7 +345,7 @@ __noinline int bytes_done(u64 bio, u32 bytes)
 	return 0;
 }
 
-/* Drivers without requests. */
+/* For drivers without requests. */
 SEC("raw_tp/block_bio_complete")
 int bio_done(struct bpf_raw_tracepoint_args *ctx)
 {
@@ -354,7 +354,7 @@ int bio_done(struct bpf_raw_tracepoint_args *ctx)
 
 #define NOT_REACHED	0xffffffff
 
-/* Of 'left' bytes of a request that are done, the first are this bio's. */
+/* The share of this bio in 'left' done bytes of a request, of which its bytes are the first. */
 __noinline u32 bio_share(u64 bio, u32 left)
 {
 	u32 size = BPF_CORE_READ((struct bio *)bio, bi_iter.bi_size);
@@ -379,7 +379,7 @@ next_bio(u32 i, struct completion *c)
 
 	if (bio == 0)
 		return 1;
-	/* Whoever waits for it may free it when it is done. */
+	/* A thread that waits for the bio may free it when it is done. */
 	c->bio = (u64)BPF_CORE_READ((struct bio *)bio, bi_next);
 	n = bio_share(bio, c->left);
 	if (n == NOT_REACHED) {

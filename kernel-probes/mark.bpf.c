@@ -15,7 +15,7 @@ struct {
 } mark_scratch SEC(".maps");
 
 /* 0: slot, 1 and 2: addresses of the two strings in the calling process.  Neither the
-   filter nor a rate is asked: somebody wants this one event. */
+   filter nor a rate applies: a user wants this very event. */
 SEC("raw_tp")
 int import_mark(struct bpf_raw_tracepoint_args *ctx)
 {

@@ -20,7 +20,7 @@ describe_mark(struct kp *kp, struct kp_import *imp)
 	return r < 0 ? r : kp_import_member(imp, "tnf_string", TNF_N_MARK_BY);
 }
 
-/* It hangs nowhere: kp_mark() runs it. */
+/* The program is attached nowhere: kp_mark() runs it. */
 static int
 attach_mark(struct kp *kp, struct kp_import *imp, int prog)
 {
@@ -51,7 +51,7 @@ mark_hit(struct kp *kp, const struct kp_import *imp, const char *text, const cha
 	    "(buffer dealloc)");
 }
 
-/* Its probe is on for as long as this takes. */
+/* The mark's probe is on for as long as this call takes. */
 KP_EXPORT int
 kp_mark(struct kp *kp, const char *text, const char *by)
 {

@@ -1,5 +1,5 @@
 /*
- * pins.c - the directory of our pins: made, looked through, removed.
+ * pins.c - makes, searches and removes the directory of our pins.
  */
 #include <sys/mount.h>
 #include <sys/stat.h>
@@ -44,8 +44,8 @@ kp_pins_mount(struct kp *kp)
 
 /*
  * Root follows what lies in our directory: programs it attaches, pins that it
- * removes.  So nobody else may be able to put anything there, or to exchange
- * the directory itself.
+ * removes.  So no other user may be able to put anything there, or to
+ * exchange the directory itself.
  */
 static int
 pins_owned(struct kp *kp, const char *path, const struct stat *st)
@@ -139,7 +139,7 @@ kp_close_fd(int *fd)
 	*fd = -1;
 }
 
-/* No link is followed, and nothing goes that lies deeper than we make pins. */
+/* Follows no link, and removes nothing that lies deeper than we make pins. */
 static void
 pins_empty(DIR *d)
 {
@@ -150,7 +150,7 @@ pins_empty(DIR *d)
 			unlinkat(dirfd(d), e->d_name, AT_REMOVEDIR);
 }
 
-/* The pins in one of our directories; or what is there instead of it. */
+/* Removes the pins in one of our directories, or a file that is there instead of it. */
 void
 kp_pins_remove(struct kp *kp, const char *name)
 {
@@ -164,7 +164,7 @@ kp_pins_remove(struct kp *kp, const char *name)
 	closedir(d);
 }
 
-/* All that is in the directory that we hold the lock on. */
+/* Removes everything in the directory that we hold the lock on. */
 void
 kp_pins_remove_all(struct kp *kp)
 {

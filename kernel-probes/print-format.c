@@ -1,5 +1,5 @@
 /*
- * print-format.c - the names that a tracepoint's print format has for values, and where they are kept.
+ * print-format.c - the names for values in a tracepoint's print format, and where we keep them.
  *
  * A print format is C: "...", __print_flags(REC->flags & 0xff, "|", { 1, "READ" }, ...).
  * We understand one member, a mask on it, and constants; that is nearly all there is.
@@ -130,7 +130,7 @@ print_format_sum(struct cursor *c, unsigned depth)
 	return v;
 }
 
-/* "REC->flags", "(REC->flags & 0xff)": which member, and what of it. */
+/* "REC->flags", "(REC->flags & 0xff)": a member, and a mask of its bits. */
 static bool
 take_member(struct cursor *c, char *name, size_t n, uint64_t *mask)
 {

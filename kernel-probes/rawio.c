@@ -1,9 +1,8 @@
 /*
  * rawio.c - does anybody have a block device open for unbuffered I/O?
  *
- * The physio probes hang on every system call.  Unless they are asked for by
- * themselves (the setting "rawio"), that is done only where they would see
- * something.
+ * The physio probes hang on every system call.  Unless the setting "rawio"
+ * asks for them in any case, they are attached only if they would see something.
  */
 #include <sys/stat.h>
 
@@ -15,7 +14,7 @@
 #include "common/files.h"
 #include "kernel-probes/handle.h"
 
-/* As /proc/PID/fdinfo/N says, where 'dir' is /proc/PID/fd. */
+/* Is a descriptor open with O_DIRECT, by /proc/PID/fdinfo/N?  'dir' is /proc/PID/fd. */
 static bool
 is_direct(int dir, const char *fd)
 {

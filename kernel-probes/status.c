@@ -1,5 +1,6 @@
 /*
- * status.c - the state of a buffer (size, switches, losses), its settings, and what each probe covers.
+ * status.c - the state of a buffer (size, switches, losses), its settings, and the time that
+ * it covers for each CPU.
  */
 #include <bpf/bpf.h>
 #include <errno.h>
@@ -27,7 +28,7 @@ program_name(unsigned i)
 	return kind != NULL ? kind->program : NULL;
 }
 
-/* Whoever watches asks ten times a second: what is pinned is opened once.  Programs are pinned
+/* A watching program asks ten times a second: each pin is opened only once.  Programs are pinned
    when the first probe that needs them is switched on. */
 static int
 program_fd(struct kp *kp, unsigned i)
@@ -189,7 +190,7 @@ kp_setting_set(struct kp *kp, const char *name, unsigned value)
 	return p == &kp->state->import_rate ? kp_imports_rerate(kp) : kp_attach_sync(kp);
 }
 
-/* A block begins with a schedule record, which tells all that is asked here. */
+/* A block begins with a schedule record, which has the block's CPU, number and time. */
 static void
 look_at_block(struct kp_span *span, int cpus, const char *block, uint32_t sched_tag)
 {
@@ -203,7 +204,7 @@ look_at_block(struct kp_span *span, int cpus, const char *block, uint32_t sched_
 		return;
 	copy = *s;
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	/* It may have been taken meanwhile. */
+	/* The block may have been taken meanwhile. */
 	if (__atomic_load_n(&h->generation, __ATOMIC_ACQUIRE) != generation ||
 	    copy.tag != sched_tag || copy.cpuid < 0 || copy.cpuid >= cpus ||
 	    copy.number == 0)

@@ -227,7 +227,7 @@ static __always_inline void swapped_in(struct task_struct *t, u32 pages)
 	event_end(&hit);
 }
 
-/* The count of a process's pages in swap changes: who changes it tells why. */
+/* The count of a process's pages in swap changes; the thread that changes it shows why. */
 SEC("tp_btf/rss_stat")
 int BPF_PROG(swap_count, struct mm_struct *mm, int member)
 {
@@ -287,7 +287,7 @@ static __always_inline void swapout_lwp(struct task_struct *t, u32 pages)
 	event_end(&hit);
 }
 
-/* From a page to the first area that maps it, and to the thread that has its
+/* Goes from a page to the first area that maps it, and to the thread that has its
    stack there. */
 static __always_inline int stack_written(struct folio *folio)
 {
@@ -325,7 +325,7 @@ int swap_write(struct bpf_raw_tracepoint_args *ctx)
 	return stack_written((struct folio *)ctx->args[0]);
 }
 
-/* Before 5.19. */
+/* The hook before 5.19. */
 SEC("raw_tp/mm_vmscan_writepage")
 int swap_write_page(struct bpf_raw_tracepoint_args *ctx)
 {

@@ -4,7 +4,7 @@
 #include "kernel-probes/states.h"
 #include "kernel-probes/write.bpf.h"
 
-/* A call of another table, or with a number that sysnum has no room for. */
+/* Writes a call of another table, or one whose number is too large for sysnum. */
 static __always_inline int start_other(struct task_struct *me, u64 nr, u32 abi)
 {
 	struct kp_syscall_other *e;

@@ -1,8 +1,8 @@
 /*
  * tracepoint.c - the kernel's tracepoints as imported probes.
  *
- * Their names are one file of tracefs; what their records look like is another for
- * each, which is read when somebody asks for that one.
+ * One file of tracefs has their names.  The layout of each one's records is in a file of its
+ * own, which is read when somebody asks for that tracepoint.
  */
 #include <sys/syscall.h>
 
@@ -19,7 +19,7 @@
 #include "kernel-probes/import-impl.h"
 #include "kernel-probes/import.h"
 
-/* A name of a probe: 'system' and 'event' for tracefs. */
+/* Splits a probe's name into 'system' and 'event' for tracefs. */
 static void
 split_name(const struct kp_import *imp, int *system, const char **event)
 {
@@ -64,8 +64,8 @@ kp_import_tracepoints(struct kp *kp)
 	return r < 0 ? r : kp_import_calls(kp);
 }
 
-/* One that lies in a record as it will in the event, behind the one before it, is
-   copied together with that. */
+/* A member that lies behind the one before it, in the record as in the event, is copied
+   together with that member. */
 static bool
 tracepoint_joins(struct kp_import *imp, const struct tracefs_field *f, uint32_t at)
 {
@@ -217,8 +217,8 @@ const struct kp_import_kind kp_tracepoint = {
 
 /*
  * Details of system calls: syscall_path, syscall_args and syscall_fd.
- * They hang on one tracepoint, and are imported ones because they cost: nobody has
- * them without asking.
+ * They hang on one tracepoint.  They are imported probes because they are expensive: only
+ * users who ask for them have them.
  */
 #define EVENT	"raw_syscalls.sys_enter"
 

@@ -111,7 +111,7 @@ take_number(struct reader *r, struct kp_condition *c)
 	return 0;
 }
 
-/* Up to its NUL, or what comes before a '*', has to be equal. */
+/* The text up to its NUL, or the part before a '*', has to be equal. */
 static int
 take_text(struct reader *r, struct kp_condition *c)
 {
