@@ -28,7 +28,7 @@
 struct trigger_kind;
 struct ending;
 
-/* The text of a trigger, understood. */
+/* The parsed text of a trigger. */
 struct when {
 	const struct trigger_kind *kind;
 	char		*args[WHEN_ARGS_MAX];
@@ -61,7 +61,7 @@ struct feed {
 
 struct due;
 
-/* Waiting for their time to come, those that began first at the head. */
+/* Spans that wait for their time; those that began first are at the head. */
 struct due_list {
 	struct due	*head, *tail;
 	struct due	*spare;
@@ -91,8 +91,8 @@ struct watch {
 	size_t		 n_times, room, at;
 	size_t		 wanted;	/* so many in the window decide */
 	int64_t		 since;		/* it is counted from here on */
-	/* At least so many: since when there have been enough without a break.  At most so
-	   many: time of the last event at which there were too many. */
+	/* With "<", silence: since when there have been enough events without a break.  With
+	   ">": time of the last event at which there were too many. */
 	int64_t		 changed;
 	bool		 armed;
 	bool		 counts;	/* since is set */
@@ -154,12 +154,12 @@ struct trigger_kind {
 	/* false: *err has text and offset. */
 	bool	(*check)(struct when *, struct trigger_error *err);
 	void	(*open)(struct watch *);
-	/* Are the probe's events to be given to event()? */
+	/* Must event() get the probe's events? */
 	bool	(*concerns)(struct watch *, const struct tnf_probe *);
 	void	(*event)(struct watch *, const struct feed *);
 	void	(*state)(struct watch *, const struct state_span *, bool left,
 		    void **user);
-	/* Fires what is due; returns when it wants to be called next. */
+	/* Fires if a time is due; returns the time at which it wants to be called next. */
 	int64_t	(*run)(struct watch *, int64_t now);
 	void	(*expect)(struct watch *, const char *probe, int64_t now);
 	void	(*lost)(struct watch *, uint64_t n, int64_t now);
@@ -181,7 +181,7 @@ bool when_fail(struct trigger_error *, size_t offset, const char *fmt, ...)
 /* trigger-span.c.  'chain' holds those of one pair or thread. */
 void due_drop(void **chain);
 void due_free(struct due_list *);		/* all chains have been dropped */
-/* Saturates. */
+/* Adds, and saturates. */
 static inline int64_t
 time_add(int64_t a, int64_t b)
 {
@@ -189,7 +189,7 @@ time_add(int64_t a, int64_t b)
 
 	return __builtin_add_overflow(a, b, &sum) ? (b > 0 ? INT64_MAX : INT64_MIN) : sum;
 }
-/* A span that began at 'since' has then lasted for as long as the trigger says. */
+/* The time at which a span that began at 'since' has lasted for as long as the trigger says. */
 static inline int64_t
 due_when(const struct when *when, int64_t since)
 {
@@ -206,7 +206,7 @@ const char *time_text(char buf[TIME_TEXT], int64_t ns);
 #define WHO_TEXT 96
 const char *who_text(char buf[WHO_TEXT], const struct watch *, const struct tnf_event *);
 
-/* trigger-kinds.c: expressions about what is no event. */
+/* trigger-kinds.c: expressions about facts that are no events. */
 extern struct tnf_probe trigger_fact_probe;	/* without members */
 void trigger_fact(const struct trigger_source *, int64_t now, struct tnf_event *ret);
 struct ending {				/* behind an event of trigger_ending_probe */
@@ -233,7 +233,7 @@ watch_holds(struct watch *w, const struct tnf_event *ev)
 {
 	return w->condition == NULL || expr_true(w->condition, ev);
 }
-/* Something may be due by then. */
+/* Notes that the watch may have something due at 'deadline'. */
 static inline void
 watch_until(struct watch *w, int64_t deadline)
 {

@@ -2,8 +2,9 @@
  * trigger-kinds.c - the functions of the language of triggers: an expression alone, lost(),
  * ended(), and the table of all.
  *
- * Expressions about what is no event (a state, a loss, an end) are asked about an event made up
- * for it, of a probe without members, or of one whose members lie behind it in memory.
+ * For a fact that is no event (a state, a loss, an end) we make up an event, which expressions
+ * can be asked about: it has a probe without members, or one whose members lie behind it in
+ * memory.
  */
 #include <string.h>
 
@@ -93,7 +94,7 @@ static const struct trigger_kind trigger_event_kind = {
 	.event = event_event,
 };
 
-/* lost(): so many events were lost since it fired last. */
+/* lost(): fires when so many events were lost since it fired last. */
 static void
 lost_lost(struct watch *w, uint64_t n, int64_t now)
 {
@@ -118,7 +119,7 @@ static const struct trigger_kind trigger_lost_kind = {
 	.compare = COMPARE_MORE, .lost = lost_lost,
 };
 
-/* ended("NAME"): a watched process has ended. */
+/* ended("NAME"): fires when a watched process has ended. */
 static void
 ended_fire(struct watch *w, const struct ending *end)
 {

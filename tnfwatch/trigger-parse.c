@@ -73,7 +73,7 @@ words_is_name(const struct words *w)
 	    w->lex.token <= EXPR_T_NULL && isalpha((unsigned char)*w->lex.start));
 }
 
-/* A name and at once a parenthesis: a function. */
+/* Is the current word a function: a name and at once a parenthesis? */
 static bool
 words_at_function(const struct words *w)
 {
@@ -163,7 +163,7 @@ parse_args(struct words *w, struct when *when)
 	return true;
 }
 
-/* A time needs a unit: nobody counts nanoseconds. */
+/* Parses a time, which needs a unit. */
 static bool
 parse_time(struct words *w, int64_t *ns)
 {
@@ -195,7 +195,7 @@ parse_limit(struct words *w, struct when *when)
 	return true;
 }
 
-/* Reads "> X".  A value that can only grow is not asked whether it is small. */
+/* Reads "> X".  A value that can only grow must not be compared with "<". */
 static bool
 parse_comparison(struct words *w, struct when *when)
 {
@@ -226,7 +226,7 @@ parse_window(struct words *w, struct when *when)
 	return parse_time(w, &when->window);
 }
 
-/* The function at the current word, up to the word behind it. */
+/* Parses the function at the current word, up to the word behind it. */
 static bool
 parse_function(struct words *w, struct when *when)
 {
@@ -257,7 +257,7 @@ parse_function(struct words *w, struct when *when)
 	return true;
 }
 
-/* An "or" at the top would make the function one case of two. */
+/* Parses the words; rejects an "or" at the top, which would make the function one case of two. */
 static bool
 parse_words(struct words *w, struct when *when)
 {
@@ -296,7 +296,7 @@ unknown_item(const struct tnf_file *f, const struct tnf_value *r, unsigned i,
 	return false;
 }
 
-/* A function that has no event has no members. */
+/* Checks that no members are named if the function has no event. */
 static bool
 check_members(const struct when *when, const struct expr *e, struct trigger_error *err)
 {
@@ -326,7 +326,7 @@ check_condition(struct when *when, struct trigger_error *err)
 	return fine;
 }
 
-/* Nothing but the function: no condition. */
+/* Drops the condition if there is nothing but the function. */
 static void
 drop_empty(struct when *when)
 {

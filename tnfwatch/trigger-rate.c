@@ -5,8 +5,8 @@
  * than 50 events have come within the last 5 seconds.  So the times of the last 50
  * events say exactly whether the condition holds, and for how long it will not.  The trigger
  * fires when the condition becomes true, and again only after the condition has been false
- * for a whole window, as a rate near the limit passes it many times.  Each silence() is
- * another one.
+ * for a whole window, as a rate near the limit passes the limit many times.  silence() fires
+ * each time anew.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 #include "common/xalloc.h"
 #include "tnfwatch/trigger-impl.h"
 
-/* So many events within the window decide: with them "<" does not hold, ">" does. */
+/* The number of events within the window with which "<" does not hold any more, and ">" does. */
 static size_t
 rate_wanted(const struct when *when)
 {
@@ -87,7 +87,7 @@ rate_expect(struct watch *w, const char *probe, int64_t now)
 		rate_since(w, now);
 }
 
-/* Room grows up to what is wanted; the oldest comes first. */
+/* Remembers a time; the ring grows to the wanted number, then the oldest time gives way. */
 static void
 rate_remember(struct watch *w, int64_t time)
 {
@@ -106,8 +106,8 @@ rate_remember(struct watch *w, int64_t time)
 	w->at = w->at + 1 < w->room ? w->at + 1 : 0;
 }
 
-/* When the window, with both its ends, holds fewer than are wanted; it never held
-   as many: NEVER. */
+/* The time at which the window, with both its ends, will hold fewer events than are wanted;
+   NEVER: it has never held as many. */
 static int64_t
 rate_enough_until(const struct watch *w)
 {
@@ -134,7 +134,7 @@ rate_too_many(struct watch *w, const struct tnf_event *ev)
 	w->armed = false;
 }
 
-/* There are enough again: since when, without a break? */
+/* Notes, at an event, that there are enough again, and since when without a break. */
 static void
 rate_enough(struct watch *w, int64_t time, int64_t before_until)
 {
@@ -164,7 +164,7 @@ rate_event(struct watch *w, const struct feed *feed)
 	}
 }
 
-/* When there are too few: the window from the start on counts as a whole one. */
+/* The time at which there are too few events: the window from the start on counts as whole. */
 static int64_t
 rate_few_at(const struct watch *w)
 {
@@ -205,7 +205,7 @@ rate_run(struct watch *w, int64_t now)
 	return NEVER;
 }
 
-/* Some of the lost ones may have been such: it is counted anew. */
+/* Counts anew after a loss: some of the lost events may have been of the probe. */
 static void
 rate_lost(struct watch *w, uint64_t n, int64_t now)
 {

@@ -138,14 +138,14 @@ is_state_probe(const struct tnf_probe *p)
 	return false;
 }
 
-/* The first event of a probe: who is to see it? */
+/* Finds, at the first event of a probe, the watches that are to see its events. */
 static void
 find_use(struct trigger_source *s, struct probe_use *use, const struct tnf_probe *p)
 {
 	use->known = true;
 	use->sysnum = strcmp(p->name, "syscall_start") == 0 ? perprobe_member(p, "sysnum") : -1;
 	use->exits = s->kernel && strcmp(p->name, "thread_exit") == 0;
-	/* The others would only tell a little sooner who has left the CPU. */
+	/* Other probes would only tell a little sooner which thread has left the CPU. */
 	use->states = s->states != NULL && is_state_probe(p);
 	EACH_WATCH(s, w) {
 		if (kind_of(w)->concerns == NULL || !kind_of(w)->concerns(w, p))
@@ -156,7 +156,7 @@ find_use(struct trigger_source *s, struct probe_use *use, const struct tnf_probe
 	}
 }
 
-/* Calls that end the thread do not come back: nothing stays open. */
+/* Is it a call that ends the thread?  Such a call does not return, and must not stay open. */
 static bool
 is_last_call(const struct probe_use *use, const struct tnf_event *ev)
 {
@@ -169,7 +169,7 @@ is_last_call(const struct probe_use *use, const struct tnf_event *ev)
 	return name != NULL && (strcmp(name, "exit") == 0 || strcmp(name, "exit_group") == 0);
 }
 
-/* A thread that has ended leaves what it was in. */
+/* Forgets the open spans and the state of a thread that has ended. */
 static void
 forget_thread(struct trigger_source *s, const struct tnf_event *ev)
 {

@@ -1,12 +1,12 @@
 /*
  * trigger-span.c - duration(), open() and state(): spans that last too long.
  *
- * duration(SPAN) is asked when a pair ends, and the condition is about its end.
- * open(SPAN) is about the start: the condition is asked when it comes, while its
- * values are there, and it waits for its time if that holds.  SPAN is a name of
+ * duration(SPAN) is checked when a pair ends, and its condition is about the end.
+ * The condition of open(SPAN) is about the start: it is checked when the start comes, as its
+ * values are there then.  If it holds, the span waits for its time.  SPAN is a name of
  * pairs (analysis/pairs.h), or START, END and members that tell pairs apart.
  * state() fires while a thread is in a microstate, once for each time that the thread enters
- * it.  The condition is asked then: the name of the thread may be known only by then.
+ * it.  The condition is checked when it fires: the thread's name may be known only by then.
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -18,12 +18,12 @@
 #include "tnfwatch/trigger-impl.h"
 
 /*
- * Spans that have begun, and will have lasted too long one day.  Beginnings come in order of
- * time, or nearly so; each list belongs to one trigger in one source, and so to one limit.
- * A span that ends before is taken out.
+ * Spans that have begun, and that will have lasted too long at a known time.  Beginnings come in
+ * order of time, or nearly so; each list belongs to one trigger in one source, and so has one
+ * limit.  A span that ends before its time is taken out.
  */
 
-/* Events that come late are put so far back at most. */
+/* A span whose start comes late is put at most so many places back. */
 #define BACK_MAX 64
 
 static void
@@ -145,7 +145,7 @@ span_open(struct watch *w)
 	    span_dropped, NULL);
 }
 
-/* A comma would be one of the rule's. */
+/* Rejects names with a comma, which would be taken for one of the rule's commas. */
 static bool
 span_check(struct when *when, struct trigger_error *err)
 {
@@ -170,8 +170,8 @@ span_concerns(struct watch *w, const struct tnf_probe *p)
 	return span != NULL && probe_matches(when, 0, span);
 }
 
-/* The pair that the source has found at this event, or that the watch itself finds, into
-   'own'. */
+/* The pair that the source has found at this event, or that the watch finds itself and puts
+   into 'own'. */
 static const struct pair_slice *
 span_slice(struct watch *w, const struct feed *feed, struct pair_slice *own, enum pair_role *role)
 {
@@ -289,7 +289,7 @@ state_state(struct watch *w, const struct state_span *span, bool left, void **us
 	watch_until(w, due_when(when, span->start));
 }
 
-/* As an event of the thread's own. */
+/* Makes up an event of the thread, to check the condition on. */
 static void
 state_fact(struct watch *w, const struct due *d, int64_t now, struct tnf_event *ret)
 {

@@ -1,5 +1,5 @@
 /*
- * trigger.c - the engine's door: triggers, sources, what happens in them, and what fires.
+ * trigger.c - the engine's interface: triggers, sources, their events, and firings.
  */
 #include <sys/wait.h>
 
@@ -196,7 +196,7 @@ who_text(char buf[WHO_TEXT], const struct watch *w, const struct tnf_event *ev)
 	return buf;
 }
 
-/* Names are whatever a target likes: what a terminal would act on becomes '?'. */
+/* Replaces characters on which a terminal would act by '?': a target may use any name. */
 static void
 make_printable(char *s)
 {

@@ -2,13 +2,12 @@
  * trigger.h - when does something fire?
  *
  * A trigger is a name and an expression (tnfwatch.conf(5), "Triggers").  The engine
- * is fed with what happens in each source, in the order of that source's time, and
- * with the time that passes; the engine calls back when a trigger fires.  Limits, windows,
- * incidents and commands are the daemon's.  The engine prints nothing, and serves one
- * thread.
+ * is fed with the events of each source, in the order of that source's time, and
+ * with the time that passes; the engine calls back when a trigger fires.  The daemon handles
+ * limits, windows, incidents and commands.  The engine prints nothing, and serves one thread.
  *
- * A source is one process, one file, or the kernel, with a stream of its own: what
- * an expression knows of probes is kept for each source.  A source that ends is
+ * A source is one process, one file, or the kernel, with a stream of its own: an expression
+ * is compiled for each source, as its probes differ.  A source that ends must be
  * closed before its stream is.
  */
 #ifndef TNFWATCH_TRIGGER_H
@@ -60,14 +59,14 @@ int trigger_add(struct trigger_engine *, const char *name, const char *when,
    can be told from it.  NULL: out of memory. */
 struct trigger_source *trigger_source_open(struct trigger_engine *, void *source,
     const char *name, pid_t, bool kernel, const struct trigger_source_ops *);
-/* Spans that are open in the source fire no more. */
+/* Closes the source; spans that are open in it do not fire any more. */
 void trigger_source_close(struct trigger_source *);
 
 /* The source records the probe from 'now' on: silence() and too low a rate() are
    counted from there, otherwise from the first event of the probe. */
 void trigger_expect(struct trigger_source *, const char *probe, int64_t now);
 
-/* The next event of the source, in order of time. */
+/* Feeds the next event of the source, in order of time. */
 void trigger_event(struct trigger_source *, const struct tnf_event *);
 /* n events of the source have been lost since the last call.  Spans that are open in the
    source are forgotten, as their ends may be among the lost events. */
@@ -76,8 +75,8 @@ void trigger_lost(struct trigger_source *, uint64_t n);
    source is still open; NULL: it has none. */
 void trigger_ended(struct trigger_engine *, struct trigger_source *, const char *comm,
     pid_t, int status, int64_t now);
-/* Time has passed: all events of all sources up to 'now' (CLOCK_MONOTONIC, ns) have
-   been fed.  At least ten times a second. */
+/* Tells that time has passed: all events of all sources up to 'now' (CLOCK_MONOTONIC, ns) have
+   been fed.  Must be called at least ten times a second. */
 void trigger_tick(struct trigger_engine *, int64_t now);
 
 #endif /* TNFWATCH_TRIGGER_H */

@@ -38,7 +38,7 @@ each_file(int dir, int (*fn)(int dir, const char *name, void *arg), void *arg)
 	return e;
 }
 
-/* Each place counts: zeros where a page was never written make another sum. */
+/* The sum depends on each word's place: zeros in a page that was never written change it. */
 static uint64_t
 sum_words(uint64_t sum, const unsigned char *bytes, size_t n)
 {
@@ -65,8 +65,8 @@ read_full(int fd, unsigned char *to, size_t room)
 	return got < 0 ? -1 : (ssize_t)n;
 }
 
-/* A file to be read, or -1: errno.  A FIFO that somebody has put there keeps nobody waiting,
-   and is no empty file either. */
+/* Opens a file to read; -1: errno.  A FIFO that somebody has put there does not make us wait,
+   and does not count as an empty file, either. */
 static int
 open_file(int dir, const char *name)
 {
@@ -169,7 +169,7 @@ unsynced_sync(int dir, int all)
 {
 	/* A killed writer may have left a new note. */
 	unlinkat(dir, NOTE_NEW, 0);
-	/* If the disk has no room for the sums, the files go there without them. */
+	/* If the disk has no room for the sums, the files are synced without them. */
 	if (note_write(dir, NOTE_NEW, true) != 0 || renameat(dir, NOTE_NEW, dir, NOTE) != 0)
 		unlinkat(dir, NOTE_NEW, 0);
 	int e = each_file(dir, sync_file, NULL);
@@ -181,7 +181,7 @@ unsynced_sync(int dir, int all)
 	return e;
 }
 
-/* Each file that the note names has what it had, and the note names all. */
+/* Has each file that the note names its size and sum, and does the note name all files? */
 static bool
 has_all(int dir, FILE *note)
 {
@@ -204,7 +204,8 @@ has_all(int dir, FILE *note)
 	return false;
 }
 
-/* In the boot of the note, all that was written is there, on the disk or not. */
+/* Is the incident whole?  In the boot of the note it is: all written bytes are there, on the
+   disk or in memory. */
 static bool
 is_whole(int dir)
 {

@@ -1,5 +1,5 @@
 /*
- * util.c - what all of tnfwatch uses.
+ * util.c - functions that all of tnfwatch uses.
  */
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -50,7 +50,7 @@ say(const char *fmt, ...)
 	tnf_printable_vprintf(to, fmt, ap);
 	va_end(ap);
 	putc('\n', to);
-	/* At once: stderr has no buffer, and is a log that other processes write to. */
+	/* One write: stderr has no buffer, and is a log to which other processes write. */
 	if (f != NULL && fclose(f) == 0)
 		fwrite(line, 1, size, stderr);
 	free(line);

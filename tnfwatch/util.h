@@ -1,5 +1,5 @@
 /*
- * util.h - what all of tnfwatch uses.
+ * util.h - functions that all of tnfwatch uses.
  */
 #ifndef TNFWATCH_UTIL_H
 #define TNFWATCH_UTIL_H
@@ -27,8 +27,8 @@ int make_directory(const char *path);
 int remove_all(int dir, const char *name);
 /* Does this errno say that nothing else can be written there either? */
 bool disk_refuses(int e);
-/* Bytes that all below take on the disk; of a file with several names each has its
-   part. */
+/* Bytes that the file, or all files below the directory, take on the disk; the bytes of a file
+   with several names are divided among the names. */
 uint64_t disk_usage(int dir, const char *name);
 
 /* Is there a file of that name? */
@@ -44,8 +44,8 @@ char *read_text(const char *path, size_t max);
 /* The name of a process or thread, as the kernel has it; "": it has gone. */
 void read_comm(pid_t pid, char comm[64]);
 
-/* In a process that was just forked: it ends with its parent, takes that priority, and has no
-   signals blocked.  false: the parent has ended before this call. */
+/* To be called in a process that was just forked: has it end with its parent, sets the priority,
+   and unblocks all signals.  false: the parent has ended before this call. */
 bool child_begin(pid_t parent, int priority);
 
 /* Frees a list and its n names. */
@@ -53,8 +53,8 @@ void names_free(char **names, size_t n);
 
 /* "512k", "16m", "1g"; false: no size. */
 bool size_parse(const char *text, uint64_t *ret);
-/* A time of day or date, by *clock, which is filled, to monotonic ns.  NULL, or what is wrong:
-   'no_duration' is said of a duration. */
+/* Converts a time of day or date to monotonic ns, by *clock, which is filled in.  Returns NULL, or
+   the mistake: 'no_duration' for a duration. */
 const char *moment_parse(const char *text, const char *no_duration, struct timespec_clock *clock,
     int64_t *mono);
 

@@ -13,11 +13,11 @@ struct watch_options {
 	const char *config;	/* the file */
 };
 
-/* In the foreground until a signal ends it. */
+/* Runs the daemon in the foreground until a signal ends it. */
 int watch_run(const struct watch_options *);
 
 /*
- * client.c: a running tnfwatch is asked over a socket in its directory.  A request is one
+ * client.c: asks a running tnfwatch over a socket in its directory.  A request is one
  * line: words, separated by tabs.  The answer is "ok" or "error" in the first line, and text
  * behind it.  Root and the user of the daemon may ask.
  */

@@ -1,5 +1,5 @@
 /*
- * webhook-address.c - where requests may come from: this machine alone.
+ * webhook-address.c - the address for requests, which may come from this machine only.
  */
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -81,7 +81,7 @@ webhook_check(const char *address, char why[WEBHOOK_WHY])
 	return webhook_address_parse(address, &a, &len, why);
 }
 
-/* A socket that nobody listens on is left from before; anything else stays. */
+/* Removes a socket on which nobody listens, which is left from before; anything else stays. */
 static bool
 make_way(const union address *a, char why[WEBHOOK_WHY])
 {
@@ -117,7 +117,7 @@ webhook_listen(const char *address, char why[WEBHOOK_WHY])
 	fd = socket(a.any.sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd >= 0)
 		setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
-	/* Its group may be given to who sends alerts. */
+	/* The administrator may give the socket's group to the sender of alerts. */
 	mode_t mask = umask(0117);
 	if (fd < 0 || bind(fd, &a.any, len) != 0 || listen(fd, 16) != 0)
 		error = errno;

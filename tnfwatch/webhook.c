@@ -170,7 +170,7 @@ webhook_answer(struct MHD_Connection *c, unsigned status, const char *text)
 	return done;
 }
 
-/* A page of another site can send a form, or text, but no JSON unasked. */
+/* Is the body JSON?  A page of another site can send a form or text, but no JSON unasked. */
 static bool
 is_json(struct MHD_Connection *c)
 {
@@ -203,8 +203,9 @@ header_of(struct MHD_Connection *c, const char *name)
 	return MHD_lookup_connection_value(c, MHD_HEADER_KIND, name);
 }
 
-/* A page whose name leads to this machine's own address has another host than this one,
-   and whatever a page sends has an origin.  At a path anybody may call us as he likes. */
+/* Does a page of another site send the request?  A page whose name leads to this machine's own
+   address sends another host than ours, and all requests of pages have an origin.  On a Unix
+   socket any host will do. */
 static bool
 is_foreign(const struct webhook *w, struct MHD_Connection *c)
 {
@@ -232,7 +233,7 @@ says_too_much(struct MHD_Connection *c)
 	return length != NULL && strtoull(length, NULL, 10) > BODY_MAX;
 }
 
-/* A request that announces too large a body is answered before the body comes. */
+/* Begins a request; if it announces too large a body, it is answered before the body comes. */
 static enum MHD_Result
 request_begins(const struct webhook *w, struct MHD_Connection *c, const char *method, void **state)
 {
@@ -329,7 +330,7 @@ on_client(void *arg, struct MHD_Connection *c, void **state,
 		}
 }
 
-/* A client that sends a byte now and then is not silent, and would keep its place for ever. */
+/* Drops slow clients: one that sends a byte now and then would keep its place for ever. */
 static void
 clients_let_down(struct webhook *w)
 {

@@ -31,7 +31,8 @@ bool webhook_check(const char *address, char why[WEBHOOK_WHY]);
 struct webhook *webhook_open(const char *address, webhook_fn *, void *arg,
     char why[WEBHOOK_WHY]);
 void webhook_close(struct webhook *);
-/* In a forked process that is not to serve it: it closes its copy of the socket. */
+/* To be called in a forked process that is not to serve the webhook: closes its copy of the
+   socket. */
 void webhook_forked(struct webhook *);
 
 /* Readable when there is something to do: then, and at least once a second, call

@@ -73,7 +73,7 @@ window_add_question(struct window *w, const char *name, const struct trigger_fir
 {
 	size_t n = w->n;
 
-	/* However many there are, they leave room for what our triggers say. */
+	/* Questions are limited, so that they leave room for the firings of our triggers. */
 	if (w->n_asked == QUESTIONS_MAX) {
 		w->more++;
 		return;

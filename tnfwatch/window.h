@@ -33,13 +33,13 @@ struct window {
 	bool	 resumed;	/* of a tnfwatch that was killed: first all is taken up again */
 };
 
-/* Adds one; strings are copied. */
+/* Adds a firing; strings are copied. */
 void window_add(struct window *, const char *trigger, const struct trigger_firing *,
     const char *source, const char *note);
 /* The same for a question of another machine. */
 void window_add_question(struct window *, const char *name, const struct trigger_firing *,
     const char *question);
-/* The first one of a trigger, whose commands are run; NULL: there are only questions. */
+/* The first firing of a trigger, whose commands are run; NULL: there are only questions. */
 const struct firing *window_trigger(const struct window *);
 void window_clear(struct window *);
 
@@ -49,7 +49,7 @@ void window_clear(struct window *);
  */
 /* Leaves the note of a window that has just been opened. */
 void window_note(const struct config *, const struct window *);
-/* The incident is whole, or lost for a reason that has been said. */
+/* Removes the note: the incident is whole, or lost for a reason that has been said. */
 void window_note_done(const struct config *, const char *id);
 
 /* Calls fn() for each note of this boot whose incident nobody has made or makes, and
