@@ -30,7 +30,8 @@ enum elffile_kind tnf_elffile_kind_of(int fd, const char *symbol);
 /* NULL: not an ELF object of this machine's class and byte order.  The file
    stays the caller's and must stay open. */
 struct elffile *tnf_elffile_open(int fd);
-/* The same, but the file is closed with it, or at once for NULL; -1 is fine. */
+/* The same, but tnf_elffile_close() closes the file, too; after a failure it is closed at
+   once.  fd may be -1. */
 struct elffile *tnf_elffile_take(int fd);
 void	tnf_elffile_close(struct elffile *);
 
@@ -52,14 +53,14 @@ bool	tnf_elffile_offset(struct elffile *, uint64_t address, uint64_t *ret);
 /* May libdw be asked for the file's call frame information (.eh_frame)?  It reads all of
    it at once, however much that is. */
 bool	tnf_elffile_frames_are_plain(struct elffile *e);
-/* libelf's own handle, for libdw; it is e's.  The file is read, not mapped. */
+/* libelf's own handle, for libdw; it belongs to e.  The file is read, not mapped. */
 struct Elf;
 struct Elf *tnf_elffile_handle(struct elffile *e);
-/* The other way around, of a file that libdwfl has opened. */
+/* The address of the byte at 'offset' of a file that libdwfl has opened. */
 bool	tnf_elffile_address_of(struct Elf *, uint64_t offset, uint64_t *ret);
 /* The address of the one symbol that is meant by 'name', functions and data. */
 bool	tnf_elffile_symbol(struct elffile *, const char *name, uint64_t *ret);
-/* Loaded where the linker said (not moved by a bias)? */
+/* Is the file loaded where the linker said (not moved by a bias)? */
 bool	tnf_elffile_is_fixed(struct elffile *);
 
 /* Addresses of defined symbols, 0: not there.  values[i] that are not 0 are

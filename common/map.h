@@ -36,7 +36,7 @@ void tnf_map_free(struct map *);	/* empty again, and still usable */
 /* The value, or NULL: no such key. */
 void *tnf_map_get(const struct map *, const void *key, size_t key_size);
 
-/* The value, made if it is not there; NULL: out of memory, and nothing has
+/* The key's value, which is made if it is not there; NULL: out of memory, and nothing has
    changed.  *fresh (may be NULL) tells whether it was made.  The key is copied. */
 void *tnf_map_put(struct map *, const void *key, size_t key_size, bool *fresh);
 

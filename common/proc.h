@@ -12,17 +12,17 @@
 #include <stdint.h>
 #include <time.h>
 
-/* "status" (proc(5)): what follows "field:" of that task, and blanks, up to the end of the line; false:
-   there is no such task or field, or we may not read it. */
+/* The text of a field in a task's "status" (proc(5)), from behind "field:" and blanks to the
+   end of the line; false: there is no such task or field, or we may not read it. */
 bool	tnf_proc_status_text(pid_t, const char *field, char *ret, size_t size);
 bool	tnf_thread_status_text(pid_t pid, pid_t tid, const char *field, char *ret,
 	    size_t size);
 
-/* The first number of the field; -1: as above. */
+/* The first number of the field; -1 for the same reasons. */
 long	tnf_proc_status(pid_t, const char *field);
 long	tnf_thread_status(pid_t pid, pid_t tid, const char *field);
 
-/* When it began, in ticks of sysconf(_SC_CLK_TCK) since the boot (CLOCK_BOOTTIME); 0: there
+/* When a process began, in ticks of sysconf(_SC_CLK_TCK) since the boot (CLOCK_BOOTTIME); 0: there
    is no such process. */
 uint64_t tnf_proc_started(pid_t);
 
@@ -31,14 +31,15 @@ uint64_t tnf_proc_started(pid_t);
 enum { PROC_ID_REAL, PROC_ID_EFFECTIVE, PROC_ID_SAVED, PROC_ID_FS };
 long	tnf_proc_status_nth(pid_t, const char *field, unsigned n);
 
-/* The last number: of NSpid, what the task is called in its own name space. */
+/* The last number; of NSpid, that is the task's number in its own name space. */
 long	tnf_thread_status_last(pid_t pid, pid_t tid, const char *field);
 
-/* The first bytes of a file, with a NUL behind them; how many, -1: it cannot be read. */
+/* Reads the first bytes of a file, and puts a NUL behind them.  Returns how many bytes these
+   are; -1: the file cannot be read. */
 ssize_t	tnf_proc_file(char *ret, size_t size, const char *path, ...)
 	    __attribute__((format(printf, 3, 4)));
-/* All that is left to read there, malloc'ed, with a NUL behind it; 0 or an errno.
-   ret_size: NULL, or what gets the size without that. */
+/* Reads a descriptor to its end; *ret is malloc'ed and ends with a NUL.  0 or an errno.
+   *ret_size, unless ret_size is NULL, is the size without the NUL. */
 int	tnf_read_all(int fd, char **ret, size_t *ret_size);
 
 /* A mapping of a process, as a line of its maps tells it. */
@@ -62,8 +63,8 @@ struct maps {
 
 #define MAPPING_FILE_MAX	96
 /* A name that leads to the very file that is mapped, whatever its own name leads to
-   now, for who has CAP_CHECKPOINT_RESTORE or CAP_SYS_ADMIN (root, as a rule); others are
-   refused.  'name' is returned. */
+   now.  Only callers with CAP_CHECKPOINT_RESTORE or CAP_SYS_ADMIN (root, as a rule) can
+   open it.  'name' is returned. */
 const char *tnf_mapping_file(const struct mapping *, pid_t,
 	    char name[MAPPING_FILE_MAX]);
 /* A file that others see change. */

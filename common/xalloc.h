@@ -11,18 +11,18 @@
 
 struct map;
 
-/* Zeroed.  Of 0 bytes there is one. */
+/* Allocates zeroed memory, at least one byte. */
 void *tnf_xcalloc(size_t n, size_t size);
 void *tnf_xreallocarray(void *, size_t n, size_t size);
-/* Up to a NUL, or as many characters as are said. */
+/* Copies a string up to its NUL, or to the given number of characters. */
 char *tnf_xstrndup(const char *, size_t);
 char *tnf_xstrdup(const char *);
 char *tnf_xvasprintf(const char *fmt, va_list) __attribute__((format(printf, 1, 0)));
 char *tnf_xasprintf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void *tnf_xmap_put(struct map *, const void *key, size_t key_size, bool *fresh);
 
-/* Called when there is none, to say so in the program's own words and to end it.
-   NULL, or when it returns: a message like that of err(3), and status 1. */
+/* Called when there is no memory, to say so in the program's own words and to end it.  If it
+   is NULL or returns, the program ends with a message like that of err(3), and status 1. */
 extern void (*tnf_xalloc_failed)(void);
 
 /* The path of a program that is beside ours, or beside it in the build, or else in PATH;

@@ -50,8 +50,7 @@ kp_import_unpin(unsigned slot)
 	while (unlink(path) == 0);
 }
 
-/* What was asked for. */
-
+/* Makes and pins the map of the probes that were asked for, unless it is open. */
 static int
 asked_open(struct kp *kp)
 {
