@@ -53,7 +53,7 @@ struct mark {
 	int	 error;		/* of the writer */
 };
 
-/* The child. */
+/* Functions of the child. */
 
 static bool
 library_open(struct mark *m)
@@ -61,7 +61,7 @@ library_open(struct mark *m)
 	char path[PATH_MAX];
 	void *lib = NULL;
 
-	/* These would give it a file at once. */
+	/* These variables would give the library a file at once. */
 	unsetenv("TNF_ENABLE");
 	unsetenv("TNF_FILE");
 	setenv("TNF_WATCH", "", 1);
@@ -96,7 +96,7 @@ lost_in(const struct tnf_ext *x)
 	return sum;
 }
 
-/* A thread of its own, because what a thread holds in the file it gives back when it
+/* Writes the mark in a thread of its own: a thread gives back its blocks of the file when it
    ends. */
 static void *
 write_mark(void *arg)
@@ -125,7 +125,7 @@ write_mark(void *arg)
 	return NULL;
 }
 
-/* Joins the file, and leaves it in order. */
+/* Joins the file, writes the mark, and leaves the file in order. */
 static int
 join_and_write(struct mark *m)
 {
@@ -195,9 +195,9 @@ mark_child(struct mark *m)
 	_exit(error > 0 && error < 256 ? error : error != 0 ? EIO : 0);
 }
 
-/* The parent. */
+/* Functions of the parent. */
 
-/* Which file that is the target has said. */
+/* Opens the trace file that the target has named. */
 static tnfctl_errcode_t
 open_file(tnfctl_handle_t *h, struct mark *m)
 {

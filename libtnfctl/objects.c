@@ -315,7 +315,7 @@ tnfctl_text_new(void)
 	return calloc(1, sizeof(struct text));
 }
 
-/* As much from 'start' on as there is, at least a page. */
+/* Reads as much from 'start' on as there is, at least a page. */
 static bool
 move_window(tnfctl_handle_t *h, struct text *s, uintptr_t start)
 {

@@ -115,17 +115,18 @@ tnfctl_errcode_t tnfctl_proc_open_memory(struct proc *);
  * which is there as long as the process is.
  */
 int	tnfctl_proc_open_mapped(pid_t, const struct mapping *, char *path, size_t size);
-/* Has the address space ended that it was opened for, by an exec or its end? */
+/* Has the address space for which the memory was opened ended, by an exec or its end? */
 bool	tnfctl_proc_memory_is_gone(const struct proc *);
-/* No thread of this number, or none that lives. */
+/* Is there no thread of this tid, or none that lives? */
 bool	tnfctl_proc_is_dead(const struct proc *, pid_t tid);
 
-/* A thread whose child nobody has been told of stands still: it would be lost. */
+/* Lets the process run; a thread whose child has not been reported stands still, as else the
+   child would be lost. */
 void	tnfctl_proc_run(struct proc *);
 /* In two seconds: a thread that has not stopped by then stops before it runs any further
    instruction of its own, and is absent. */
 void	tnfctl_proc_stop(struct proc *);
-/* Lets it run for about so long, or until there is something to tell. */
+/* Lets the process run for about so long, or until there is an event to tell. */
 void	tnfctl_proc_run_for(struct proc *, long us);
 /* Lets go.  Stops with a job control stop before it, if suspend is set.  False:
    a thread sleeps in the kernel for so long that it must be tried again. */
@@ -142,7 +143,7 @@ void	tnfctl_proc_kill(struct proc *);
 
 /* Takes what wait(2) has to say about 'tid'; false: nothing, or not ours. */
 bool	tnfctl_proc_take(struct proc *, pid_t tid);
-/* All that is there to say about any thread. */
+/* Takes all that wait(2) has to say about any thread. */
 void	tnfctl_proc_take_all(struct proc *);
 /* Next event that nobody has been told, or NULL; PROC_EXEC and ends go first.  forks: those of
    PROC_FORK, too, which can wait. */
@@ -160,14 +161,14 @@ void	tnfctl_proc_resume_idle(struct proc *);
 /* filter.c: why events might kill a thread of the stopped process; NULL: none will be. */
 const char *tnfctl_filter_forbids(const struct proc *);
 
-/* restart.c: of a stopped thread that is about to run. */
+/* restart.c: sets a stopped thread that is about to run back onto its call, if need be. */
 void	tnfctl_restart_call(struct proc *, struct thread *);
 
 struct thread *tnfctl_proc_thread(struct proc *, pid_t);
 bool	tnfctl_proc_read(struct proc *, uintptr_t, void *, size_t);
 bool	tnfctl_proc_write(struct proc *, uintptr_t, const void *, size_t);
 
-/* Has no program and never had one. */
+/* Is it a kernel thread, which never had a program? */
 bool	tnfctl_proc_is_kernel(pid_t pid);
 /* State letter of a thread, as in ps(1); 0: there is none. */
 char	tnfctl_proc_state(pid_t pid, pid_t tid);
@@ -178,7 +179,7 @@ struct thread *tnfctl_proc_thread_add(struct proc *, pid_t tid);
 void	tnfctl_proc_thread_add_foreign(struct proc *, pid_t child);
 /* Another thread takes its place in the array; a child that nobody was told of goes free. */
 void	tnfctl_proc_thread_drop(struct proc *, struct thread *);
-/* All that are the process's own. */
+/* Drops all threads that are the process's own. */
 void	tnfctl_proc_threads_drop(struct proc *);
 /* The options of ptrace that its threads are to have. */
 unsigned int tnfctl_proc_options(const struct proc *);

@@ -151,7 +151,7 @@ next_argument(const char *s)
 	return s + strspn(s, " \t");
 }
 
-/* At the next blank; between brackets it ends nothing. */
+/* Finds the end of an argument: the next blank that is not between brackets. */
 static const char *
 argument_end(const char *s)
 {

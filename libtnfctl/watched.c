@@ -53,7 +53,7 @@ watched_no_file(tnfctl_handle_t *h, const char *file, unsigned int bytes)
 	    "no trace file: events go to the kernel's buffer", (int)h->pid);
 }
 
-/* It runs anyway: returns when it has ended, has loaded something, or a signal
+/* Waits: the process runs anyway.  Returns when it has ended, has loaded an object, or a signal
    came. */
 static tnfctl_errcode_t
 watched_continue(tnfctl_handle_t *const *v, size_t n, size_t *which,
