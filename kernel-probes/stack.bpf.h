@@ -303,8 +303,8 @@ static __always_inline u32 stack_asked(const struct frames *f, u32 depth)
 
 /*
  * Puts the stack into f.  Returns the index of the first frame above schedule(), and in *n
- * the number of such frames, 'depth' at most.  'call' is the thread's system call, 'known'
- * the answer of known_look().
+ * the number of such frames, 'depth' at most.  'call' is the thread's system call, or
+ * tells which kernel thread it is; 'known' is the answer of known_look().
  */
 static __always_inline u32 stack_walk(void *ctx, struct frames *f, u32 depth, u32 call,
     u32 known, u32 *n)
