@@ -107,6 +107,24 @@ helper(void *arg)
 	return NULL;
 }
 
+/* qemu-user answers itself for the program's own /proc/PID/stat, with another name: then
+   the threads of the program cannot be known. */
+static bool
+stat_is_emulated(const char *own)
+{
+	char path[32], text[256];
+	ssize_t n;
+	int f;
+
+	prctl(PR_SET_NAME, own);
+	snprintf(path, sizeof path, "/proc/%d/stat", (int)getpid());
+	ck_assert_int_ge(f = open(path, O_RDONLY), 0);
+	ck_assert_int_gt(n = read(f, text, sizeof text - 1), 0);
+	close(f);
+	text[n] = '\0';
+	return strstr(text, own) == NULL;
+}
+
 /* A thread has its own name, and its process. */
 START_TEST(threads)
 {
@@ -117,6 +135,8 @@ START_TEST(threads)
 	int pipes[4];
 	pid_t tid;
 
+	if (stat_is_emulated("threads"))
+		return;
 	ck_assert_int_eq(pipe(pipes), 0);
 	ck_assert_int_eq(pipe(pipes + 2), 0);
 	ck_assert_int_eq(pthread_create(&thread, NULL, helper, pipes), 0);
@@ -144,7 +164,8 @@ START_TEST(tasks)
 	tnf_context_t *c;
 	size_t i, n;
 
-	prctl(PR_SET_NAME, "a) R 1\n\\101 \x7f");
+	if (stat_is_emulated("a) R 1\n\\101 \x7f"))
+		return;
 	context_begin(&w);
 	context_tasks(&w, 0);
 	context_ended(&w, 2000000001, 2000000000, 1, "gone");
