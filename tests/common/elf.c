@@ -194,7 +194,7 @@ add_function(void *arg, const char *name, uint64_t address)
 	return sizes == 0;
 }
 
-/* What is asked for in the file of this very test. */
+/* The questions are about the file of this very test. */
 START_TEST(symbols)
 {
 	static const char *const names[] = { "main", "elf_no_such_symbol" };

@@ -80,7 +80,7 @@ static const struct { uint32_t generation, used, want; enum live_copied how; uin
 	{ 7, HEADER, 7, LIVE_EMPTY, HEADER }, { 7, 3, 7, LIVE_EMPTY, HEADER }, { 7, 0, 7, LIVE_EMPTY, HEADER },
 	{ 7, BLOCK + 1, 7, LIVE_EMPTY, BLOCK }, { 7, 0xffff, 7, LIVE_EMPTY, BLOCK },
 	{ 7, 100, 8, LIVE_TAKEN, 0 }, { 0, 0, 8, LIVE_TAKEN, 0 },
-	/* What is permanent may have names behind what is valid. */
+	/* A block of definitions may have names behind its valid bytes. */
 	{ TNF_GENERATION_TAG, 100, TNF_GENERATION_TAG, LIVE_COPIED, BLOCK },
 	{ TNF_GENERATION_TAG, HEADER, TNF_GENERATION_TAG, LIVE_COPIED, BLOCK },
 	{ TNF_GENERATION_TAG, BLOCK + 1, TNF_GENERATION_TAG, LIVE_EMPTY, BLOCK },
@@ -127,7 +127,7 @@ START_TEST(overtaken)
 		later_generation = after[_i].generation;
 		later_used = after[_i].used;
 		ck_assert_int_eq(tnf_live_copy(&b, 3 * BLOCK, to, &use), after[_i].how);
-		/* What was copied is what was there when it began. */
+		/* The copy is the block as it was when the copying began. */
 		ck_assert_uint_eq(copied_used(), after[_i].how == LIVE_TAKEN ? 0 : 100);
 	}
 }

@@ -188,7 +188,7 @@ START_TEST(texts)
 	ck_assert_int_eq(tnf_out_close(&f), 0);
 	ck_assert_int_eq(read_all(ends[0], back, 2), 2);
 	close(ends[0]);
-	/* Nobody reads any more: said once, at the end. */
+	/* The reader has gone: the error is told once, at the end. */
 	ck_assert_int_eq(tnf_out_init(&f, ends[1]), 0);
 	for (size_t i = 0; i < 3 * OUT_SIZE; i += 512)
 		tnf_out_bytes(&f, text, 512);

@@ -211,7 +211,7 @@ START_TEST(files)
 }
 END_TEST
 
-/* What the directory has in it, "NAME," each. */
+/* Lists the entries of the directory, "NAME," each. */
 static const char *
 entries(void)
 {

@@ -84,7 +84,7 @@ START_TEST(parsing)
 }
 END_TEST
 
-/* Of a probe of a program, of one that is imported, and of one that is imported and on. */
+/* The attributes of three probes: a program's own, an imported one, an imported one that is on. */
 static const struct tnf_probe_attrs probes[] = {
 	{ .object = "/bin/shop", .own = "name order;slots id 'a b' ;keys shop io;file a b.c;empty;text 'x;y'" },
 	{ .own = "name sched.wake;keys sched;origin tracepoint" },

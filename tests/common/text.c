@@ -67,7 +67,7 @@ START_TEST(characters)
 }
 END_TEST
 
-/* What acts on a terminal or turns the text is not shown; what lies beside it is. */
+/* Characters that act on a terminal or turn the text are not shown; their neighbours are. */
 START_TEST(shown)
 {
 	unsigned char s[4];

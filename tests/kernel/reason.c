@@ -111,7 +111,7 @@ plain(unsigned i)
 
 #define OTHER		(STACK - 0x100000)	/* a stack that is gone */
 
-/* What an entry of an earlier call has left: its neighbours are gone. */
+/* An entry that an earlier call has left: its neighbours are gone. */
 static u64
 gone(unsigned i)
 {
@@ -357,7 +357,7 @@ aligned(void)
 	}
 }
 
-/* What is asked for out of bounds, or without the map, is not there. */
+/* A question out of bounds, or without the map, finds nothing. */
 static void
 bounds(void)
 {

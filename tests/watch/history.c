@@ -97,7 +97,7 @@ channel_blocks(const struct channel *c, const struct blocks *b, struct channel_p
 		memset(to + i * BLOCK, 0, BLOCK);
 		memset(to + i * BLOCK + 100, (int)channel_events, 20);
 	}
-	/* What is elsewhere: in a segment, or in the ring's file. */
+	/* Blocks that are elsewhere: in a segment, or in the ring's file. */
 	channel_elsewhere = elsewhere(arg, DATA, 1) + 2 * elsewhere(arg, DATA + 1, 9) + 4 * elsewhere(arg, DATA + 1, 8) +
 	    8 * elsewhere(arg, DATA + RING, 1);
 	return i;
@@ -444,7 +444,7 @@ START_TEST(slow)
 }
 END_TEST
 
-/* What is older than the promise goes, unless an incident needs it. */
+/* Segments older than the promise go, unless an incident needs them. */
 START_TEST(kept)
 {
 	int64_t keep = 20 * STEP, now;

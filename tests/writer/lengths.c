@@ -39,7 +39,7 @@ main(void)
 	if (p == NULL)
 		return 1;
 	memset(text, 'x', sizeof(text));
-	/* What follows the bytes in memory, and what pads them, is no value. */
+	/* The bytes behind the value in memory, and its padding, are no part of the value. */
 	for (i = 0; i < sizeof(data); i++)
 		data[i] = (unsigned char)(i % 7);
 	for (i = 0; i <= 16; i++)

@@ -77,7 +77,7 @@ sqlite_fail(struct sqlite *s, const char *text)
 		s->error = tnf_xstrdup(text);
 }
 
-/* Nobody reads the file before it has its name, so it needs no journal, no waiting for the
+/* The file is not read before it has its name, so it needs no journal, no waiting for the
    disk and no locks. */
 static const char sqlite_fast[] =
     "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"
