@@ -1,0 +1,89 @@
+/*
+ * sites.h - where a jump may be put into the code of a program: at which functions and
+ * USDT probes of an ELF file, and the instructions that have to move for it.
+ *
+ * A site is patched by one jump (SITE_JUMP bytes) over its first bytes.  The jump leads to
+ * a pad, which calls the probe, executes the instructions that the jump has replaced, and
+ * jumps back behind them.  This is sound only if no thread comes to a byte inside of the
+ * jump: the analysis here looks for everything in the file that may lead there, and refuses
+ * the site if it finds something.  Threads that stand in the jump when it is written are the
+ * caller's affair, and so is everything else that is not in the file: seccomp, a
+ * shadow stack, code that was made at run time, breakpoints.
+ *
+ * Files are untrusted.  Addresses are those of the file, without the bias, unless a
+ * comment says "live".  Reasons are static strings that fit behind "fast=no: ".
+ */
+#ifndef LIBTNFCTL_SITES_H
+#define LIBTNFCTL_SITES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(__aarch64__)
+#define SITE_JUMP	4u	/* bytes of the jump */
+#define SITE_REACH	((int64_t)127 << 20)	/* how far it leads, either way */
+#else
+#define SITE_JUMP	5u
+#define SITE_REACH	((int64_t)2047 << 20)
+#endif
+#define SITE_BYTES_MAX	20u	/* the instructions that a jump touches */
+#define SITE_MOVED_MAX	64u	/* the same in a pad, with the jump back */
+
+struct site {
+	uint64_t address;	/* where the jump begins: of a function, behind endbr64 */
+	uint8_t	 length;	/* of the whole instructions that it touches: SITE_JUMP or more */
+	bool	 usdt;
+	bool	 calls;		/* the last one is a call: not for threads with a shadow stack */
+	bool	 nops;		/* they have no effect: nothing moves */
+	uint8_t	 bytes[SITE_BYTES_MAX];	/* the first 'length' of the file at 'address' */
+	const char *refused;	/* NULL: may be patched; else the reason, and length is 0 */
+};
+
+struct sites;
+
+/*
+ * Analyses an object that is open; the file stays the caller's, and need not stay open.
+ * NULL and errno: ENOEXEC, no ELF file of this machine; ENOMEM; EFBIG.  An object that must not
+ * be patched at all is none of these: each of its sites has the reason.
+ *
+ * The result is kept, and the next call for a file of the same build, also from another thread,
+ * returns it at once.  A site of it may be asked for by several threads at once.
+ */
+struct sites *tnfctl_sites_open(int fd);
+void	tnfctl_sites_close(struct sites *);	/* NULL: nothing happens */
+
+/* The site at a function that begins at this address. */
+void	tnfctl_sites_function(const struct sites *, uint64_t address, struct site *ret);
+/* The site at a USDT probe whose nop is at this address. */
+void	tnfctl_sites_usdt(const struct sites *, uint64_t address, struct site *ret);
+
+/*
+ * Two sites of which one begins in the other's 'length' bytes: only one of them may
+ * be patched at a time, and only while no breakpoint is in these bytes.
+ */
+static inline bool
+tnfctl_sites_overlap(const struct site *a, const struct site *b)
+{
+	return a->address < b->address + b->length && b->address < a->address + a->length;
+}
+
+/*
+ * Writes what the pad has to execute in place of the site's instructions, and the jump back
+ * behind them.  from: the live address of the site; pad: that of ret[0].  NULL: *length bytes
+ * of ret are set, SITE_MOVED_MAX at most; else why it cannot be done, which is only that
+ * the pad is too far from the site, or from what the site refers to, or that the site is refused.
+ *
+ * A call is the last instruction, and pushes the same return address as before; so no
+ * address of a pad is ever on a stack.
+ */
+const char *tnfctl_site_relocate(const struct site *, uint64_t from, uint64_t pad,
+	    uint8_t ret[SITE_MOVED_MAX], size_t *length);
+
+/*
+ * Where in the pad the instruction is that is at live address ip of the site; 0: none of the site's
+ * instructions begins there.  For threads that stand in the site when it is patched.
+ */
+uint64_t tnfctl_site_to_pad(const struct site *, uint64_t from, uint64_t pad, uint64_t ip);
+
+#endif
