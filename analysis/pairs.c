@@ -640,9 +640,9 @@ void
 pairs_each_open(const struct pairs *p,
     void (*fn)(void *, const struct pair_slice *), void *arg)
 {
-	for (const struct open *o = p->oldest; o != NULL; o = o->after) {
+	for (struct open *o = p->oldest; o != NULL; o = o->after) {
 		struct pair_slice s = { o->rule, o->name, &o->start, o->start_at,
-		    0, o->in->id, true, true, NULL };
+		    0, o->in->id, true, true, &o->user };
 
 		if (o->keep == KEEP_ALL)
 			fn(arg, &s);

@@ -61,6 +61,8 @@ static const struct {
 	{ { "tree", NULL }, { "pair", "plain,all,s,p" } },
 	{ { "where", "comm =~ /^s/ or errno == \"ENOENT\" or stack[1] > 3 or "
 	    "has sysnum and cpu in (0, 1) or p.x < d or s != key" } },
+	{ { "to", "otlp" } },
+	{ { "to", "otlp-pb" } },
 };
 
 static char dir[] = "/tmp/tnf-fuzz-dump.XXXXXX";

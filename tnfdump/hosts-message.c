@@ -54,15 +54,15 @@ struct message_role {
 };
 
 static const struct message_role *
-messages_role(struct messages *m, const struct tnf_probe *p)
+message_role(const struct hosts *h, struct perprobe *roles, const struct tnf_probe *p)
 {
-	struct message_role *r = perprobe(&m->roles, p, sizeof(*r));
+	struct message_role *r = perprobe(roles, p, sizeof(*r));
 
 	if (r->known)
 		return r;
 	r->known = true;
-	for (unsigned i = 0; i < m->h->n_rules && r->rule == 0; i++) {
-		const struct message_rule *rule = &m->h->rules[i];
+	for (unsigned i = 0; i < h->n_rules && r->rule == 0; i++) {
+		const struct message_rule *rule = &h->rules[i];
 		bool send = strcmp(p->name, rule->send) == 0, all = true;
 
 		if (!send && strcmp(p->name, rule->receive) != 0)
@@ -79,24 +79,40 @@ messages_role(struct messages *m, const struct tnf_probe *p)
 
 /* The key has text by its bytes and numbers by their value: probes may differ in width. */
 static bool
-messages_key(struct messages *m, const struct message_role *r, const struct tnf_event *ev)
+message_key(const struct hosts *h, const struct message_role *r, const struct tnf_event *ev,
+    struct out *key)
 {
 	struct tnf_value v;
 
-	m->key.p = m->key.base;
-	tnf_out_u64(&m->key, r->rule);
-	for (unsigned i = 0; i < m->h->rules[r->rule - 1].n_members; i++) {
+	key->p = key->base;
+	tnf_out_u64(key, r->rule);
+	for (unsigned i = 0; i < h->rules[r->rule - 1].n_members; i++) {
 		if (!tnf_event_value(ev, (unsigned)r->member[i], &v) || v.null ||
 		    v.kind == TNF_K_STRUCT || v.kind == TNF_K_ARRAY)
 			return false;
-		out_char(&m->key, v.kind == TNF_K_STRING ? 's' : 'n');
+		out_char(key, v.kind == TNF_K_STRING ? 's' : 'n');
 		if (v.kind == TNF_K_STRING) {
-			tnf_out_u64(&m->key, v.u.s.len);
-			out_char(&m->key, ':');
-			tnf_out_bytes(&m->key, v.u.s.chars, v.u.s.len);
+			tnf_out_u64(key, v.u.s.len);
+			out_char(key, ':');
+			tnf_out_bytes(key, v.u.s.chars, v.u.s.len);
 		} else
-			tnf_out_i64(&m->key, v.u.i);
+			tnf_out_i64(key, v.u.i);
 	}
+	return true;
+}
+
+bool
+hosts_message(const struct dump *d, struct perprobe *roles, const struct tnf_event *ev,
+    struct out *key, bool *sent)
+{
+	const struct message_role *r;
+
+	if (d->hosts == NULL || d->hosts->n_rules == 0)
+		return false;
+	r = message_role(d->hosts, roles, ev->probe);
+	if (r->rule == 0 || !message_key(d->hosts, r, ev, key))
+		return false;
+	*sent = r->send;
 	return true;
 }
 
@@ -116,12 +132,12 @@ messages_receive(struct message *msg, unsigned host, int64_t time)
 static void
 messages_event(struct messages *m, const struct tnf_event *ev)
 {
-	const struct message_role *r = messages_role(m, ev->probe);
+	const struct message_role *r = message_role(m->h, &m->roles, ev->probe);
 	unsigned host = tnf_file_host(ev->file);
 	struct message *msg;
 	bool fresh;
 
-	if (r->rule == 0 || host == HOST_NONE || !messages_key(m, r, ev))
+	if (r->rule == 0 || host == HOST_NONE || !message_key(m->h, r, ev, &m->key))
 		return;
 	msg = tnf_xmap_put(&m->by_key, m->key.base, (size_t)(m->key.p - m->key.base), &fresh);
 	if (fresh) {

@@ -16,6 +16,8 @@
 /* The largest offset and error of a clock, some 36 years: sums of a few do not overflow. */
 #define HOSTS_CLOCK_MAX		(INT64_C(1) << 60)
 
+struct perprobe;
+
 struct host {
 	char	*name;
 	unsigned files;
@@ -53,6 +55,12 @@ void hosts_see(struct dump *, const struct tnf_event *);
 
 /* A pid that no process of another machine has, for formats with one list of processes. */
 int32_t hosts_pid(struct dump *, unsigned host, int32_t pid);
+
+/* True if the event sends or receives a message by a rule of --message: *sent tells which,
+   and 'key', an output in memory, has what both events of the message have in common.  'roles'
+   is the caller's, for one stream. */
+bool hosts_message(const struct dump *, struct perprobe *roles, const struct tnf_event *,
+    struct out *key, bool *sent);
 
 /* Prints a line for each host, as the head of text output. */
 void hosts_print(struct dump *);

@@ -32,6 +32,8 @@ for kind in line names circle list array strings times; do
 --to=csv
 --to=chrome
 --to=perfetto
+--to=otlp
+--to=otlp-pb
 --to=ctf -o ctf
 --to=folded
 --to=tnf

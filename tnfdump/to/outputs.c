@@ -36,6 +36,10 @@ const struct output outputs[] = {
 #endif
 	{ "html", "one page that shows the trace, without a network",
 	  html_begin, html_event, html_end, .pretty = false, .all = true },
+	{ "otlp", "OpenTelemetry's spans, JSON lines, for collectors",
+	  otlp_begin, otlp_event, otlp_end, .pretty = true, .all = true },
+	{ "otlp-pb", "the same as the protobuf of one request (port 4318)",
+	  otlp_pb_begin, otlp_event, otlp_end, .pretty = true, .all = true },
 	{ "stats", "counts, and durations of what begins and ends",
 	  stats_report_begin, stats_report_event, stats_report_end, .pretty = true,
 	  .all = true, .whole = true },

@@ -1,0 +1,236 @@
+/*
+ * otlp-spans.c - spans of --to otlp, in trees, until a whole tree can be written.
+ */
+#include "common/xalloc.h"
+#include "tnfdump/hosts.h"
+#include "tnfdump/origin.h"
+#include "tnfdump/to/otlp-spans.h"
+
+enum {				/* TracesData, ResourceSpans, Resource, ScopeSpans, Scope */
+	DATA_RESOURCE_SPANS = 1, SPANS_RESOURCE = 1, SPANS_SCOPE_SPANS = 2,
+	RESOURCE_ATTR = 1, SCOPE_SPANS_SCOPE = 1, SCOPE_SPANS_SPAN = 2,
+	SCOPE_NAME = 1, SCOPE_VERSION = 2,
+};
+enum { STATUS_MESSAGE = 2, STATUS_CODE = 3, STATUS_CODE_ERROR = 2, KIND_INTERNAL = 1 };
+
+/* Takes over what was encoded in the buffer, behind what is there. */
+void
+spans_keep(struct spans *all, struct encoded *to)
+{
+	size_t n = (size_t)(all->buffer.p - all->buffer.base);
+
+	if (n == 0)
+		return;
+	if (all->e.json && to->n > 0 && all->buffer.base[0] == '{') {
+		to->bytes = tnf_xreallocarray(to->bytes, to->n + 1, 1);
+		to->bytes[to->n++] = ',';
+	}
+	to->bytes = tnf_xreallocarray(to->bytes, to->n + n, 1);
+	memcpy(to->bytes + to->n, all->buffer.base, n);
+	to->n += n;
+	all->buffer.p = all->buffer.base;
+}
+
+/* The id of a container, 64 hexadecimal digits, and the uid of a pod, in a control group. */
+static void
+container_attrs(struct otlp *e, const char *cgroup)
+{
+	const char *pod = cgroup != NULL ? strstr(cgroup, "pod") : NULL;
+	char text[65];
+	size_t n;
+
+	for (const char *s = cgroup; s != NULL && *s != '\0'; s += n + (s[n] != '\0')) {
+		n = strspn(s, "0123456789abcdef");
+		if (n == 64) {
+			memcpy(text, s, n);
+			text[n] = '\0';
+			otlp_attr_string(e, RESOURCE_ATTR, "container.id", text);
+			break;
+		}
+	}
+	if (pod == NULL || (n = strspn(pod + 3, "0123456789abcdef-_")) != 36)
+		return;
+	for (size_t i = 0; i < n; i++)
+		text[i] = pod[3 + i] == '_' ? '-' : pod[3 + i];
+	text[n] = '\0';
+	otlp_attr_string(e, RESOURCE_ATTR, "k8s.pod.uid", text);
+}
+
+static void
+tree_resource(struct spans *all, struct tree *t, const struct tnf_event *ev)
+{
+	struct otlp *e = &all->e;
+	const char *host = all->d->hosts != NULL ? host_name(all->d, ev) : NULL;
+	struct tnf_event who = *ev;
+
+	origin_host(all->d, ev, &who.pid, &who.lwpid);
+	otlp_attr_string(e, RESOURCE_ATTR, "service.name", origin_process_last(all->d, ev));
+	otlp_attr_string(e, RESOURCE_ATTR, "host.name",
+	    host != NULL ? host : origin_fact(all->d, ev->file, "host"));
+	otlp_attr_int(e, RESOURCE_ATTR, "process.pid", who.pid);
+	otlp_attr_string(e, RESOURCE_ATTR, "process.executable.path", origin_program(all->d, ev));
+	container_attrs(e, origin_cgroup(all->d, ev));
+	spans_keep(all, &t->resource);
+}
+
+struct tree *
+tree_new(struct spans *all, const struct tnf_event *ev)
+{
+	struct tree *t = tnf_xcalloc(1, sizeof(*t));
+
+	t->last = &t->first;
+	t->after = all->trees;
+	if (all->trees != NULL)
+		all->trees->before = t;
+	all->trees = t;
+	tree_resource(all, t, ev);
+	return t;
+}
+
+struct span *
+tree_add(struct tree *t)
+{
+	struct span *s;
+
+	if (t->n == SPANS_MAX) {
+		t->left_out++;
+		return NULL;
+	}
+	s = tnf_xcalloc(1, sizeof(*s));
+	s->tree = t;
+	s->open = true;
+	*t->last = s;
+	t->last = &s->next;
+	t->n++;
+	t->n_open++;
+	return s;
+}
+
+static void
+tree_free(struct spans *all, struct tree *t)
+{
+	struct span *next;
+
+	for (struct span *s = t->first; s != NULL; s = next) {
+		next = s->next;
+		free(s->attrs.bytes);
+		free(s->events.bytes);
+		free(s->links.bytes);
+		free(s->error);
+		free(s->name);
+		free(s);
+	}
+	if (t->before != NULL)
+		t->before->after = t->after;
+	else
+		all->trees = t->after;
+	if (t->after != NULL)
+		t->after->before = t->before;
+	free(t->resource.bytes);
+	free(t);
+}
+
+static void
+write_status(struct otlp *e, const struct span *s)
+{
+	size_t status;
+
+	if (!s->failed)
+		return;
+	status = otlp_open(e, SPAN_STATUS, "status");
+	if (s->error != NULL)
+		otlp_string(e, STATUS_MESSAGE, "message", s->error);
+	otlp_enum(e, STATUS_CODE, "code", STATUS_CODE_ERROR);
+	otlp_close(e, status);
+}
+
+static void
+write_span(struct spans *all, const struct span *s, uint64_t left_out)
+{
+	struct otlp *e = &all->e;
+	static const uint8_t none[sizeof(s->outside)];
+	const struct span *parent;
+	size_t span = otlp_open(e, SCOPE_SPANS_SPAN, NULL);
+
+	otlp_id(e, SPAN_TRACE_ID, "traceId", s->id.trace, sizeof(s->id.trace));
+	otlp_id(e, SPAN_ID, "spanId", s->id.span, sizeof(s->id.span));
+	for (parent = s->parent; parent != NULL && !parent->kept; )
+		parent = parent->parent;
+	if (memcmp(s->outside, none, sizeof(none)) != 0)
+		otlp_id(e, SPAN_PARENT, "parentSpanId", s->outside, sizeof(s->outside));
+	else if (parent != NULL)
+		otlp_id(e, SPAN_PARENT, "parentSpanId", parent->id.span, sizeof(parent->id.span));
+	otlp_string(e, SPAN_NAME, "name", s->name);
+	otlp_enum(e, SPAN_KIND, "kind", KIND_INTERNAL);
+	otlp_fixed64(e, SPAN_START, "startTimeUnixNano", (uint64_t)s->start);
+	otlp_fixed64(e, SPAN_END, "endTimeUnixNano", (uint64_t)s->end);
+	otlp_list(e, "attributes");
+	otlp_append(e, s->attrs.bytes, s->attrs.n);
+	if (s->open)
+		otlp_attr_true(e, SPAN_ATTR, "tnf.open");
+	if (left_out > 0)
+		otlp_attr_int(e, SPAN_ATTR, "tnf.spans_left_out", (int64_t)left_out);
+	otlp_list_end(e);
+	otlp_list(e, "events");
+	otlp_append(e, s->events.bytes, s->events.n);
+	otlp_list_end(e);
+	otlp_list(e, "links");
+	otlp_append(e, s->links.bytes, s->links.n);
+	otlp_list_end(e);
+	write_status(e, s);
+	otlp_close(e, span);
+}
+
+static void
+write_spans(struct spans *all, struct tree *t)
+{
+	struct otlp *e = &all->e;
+	uint64_t left_out = t->left_out;
+	size_t spans, scope_spans, m;
+
+	if (e->json)
+		out_char(e->o, '{');
+	otlp_list(e, "resourceSpans");
+	spans = otlp_open(e, DATA_RESOURCE_SPANS, NULL);
+	m = otlp_open(e, SPANS_RESOURCE, "resource");
+	otlp_list(e, "attributes");
+	otlp_append(e, t->resource.bytes, t->resource.n);
+	otlp_list_end(e);
+	otlp_close(e, m);
+	otlp_list(e, "scopeSpans");
+	scope_spans = otlp_open(e, SPANS_SCOPE_SPANS, NULL);
+	m = otlp_open(e, SCOPE_SPANS_SCOPE, "scope");
+	otlp_string(e, SCOPE_NAME, "name", "tnf");
+	otlp_string(e, SCOPE_VERSION, "version", TNF_VERSION);
+	otlp_close(e, m);
+	otlp_list(e, "spans");
+	for (const struct span *s = t->first; s != NULL; s = s->next)
+		if (s->kept) {
+			write_span(all, s, left_out);
+			left_out = 0;
+		}
+	otlp_list_end(e);
+	otlp_close(e, scope_spans);
+	otlp_list_end(e);
+	otlp_close(e, spans);
+	otlp_list_end(e);
+	if (e->json)
+		out_lit(e->o, "}\n");
+}
+
+void
+tree_finish(struct spans *all, struct tree *t)
+{
+	bool any = false;
+
+	for (const struct span *s = t->first; s != NULL; s = s->next)
+		any |= s->kept;
+	if (any) {
+		all->left_out += t->left_out;
+		write_spans(all, t);
+		tnf_out_bytes(&all->d->out, all->buffer.base, (size_t)(all->buffer.p - all->buffer.base));
+		all->buffer.p = all->buffer.base;
+	}
+	tree_free(all, t);
+}
+

@@ -1,0 +1,71 @@
+/*
+ * otlp-spans.h - spans of --to otlp, in trees, until a whole tree can be written.
+ */
+#ifndef TNFDUMP_TO_OTLP_SPANS_H
+#define TNFDUMP_TO_OTLP_SPANS_H
+
+#include "tnfdump/to/otlp-encode.h"
+
+/* Spans of one tree.  Viewers stop to answer somewhere above 10,000 of a trace. */
+#define SPANS_MAX	10000
+
+enum {				/* fields of Span, Event, Link */
+	SPAN_TRACE_ID = 1, SPAN_ID = 2, SPAN_PARENT = 4, SPAN_NAME = 5, SPAN_KIND = 6,
+	SPAN_START = 7, SPAN_END = 8, SPAN_ATTR = 9, SPAN_EVENT = 11, SPAN_LINK = 13,
+	SPAN_STATUS = 15, EVENT_TIME = 1, EVENT_NAME = 2, EVENT_ATTR = 3,
+	LINK_TRACE_ID = 1, LINK_SPAN_ID = 2,
+};
+
+/* Elements of a list, encoded. */
+struct encoded {
+	char	*bytes;
+	size_t	 n;
+};
+
+struct span_ids {
+	uint8_t	 trace[16], span[8];
+};
+
+struct span {
+	struct span	*parent;	/* in the tree, whether the parent is kept or not */
+	struct span	*below;		/* open in the same thread, begun before */
+	struct span	*next;		/* of the tree, in order of their starts */
+	struct tree	*tree;
+	struct thread	*thread;
+	char		*name;
+	int64_t		 start, end;	/* ns since 1970 */
+	struct span_ids	 id;
+	uint8_t		 outside[8];	/* the parent that the program named; zeros: none */
+	bool		 open, kept, failed;
+	char		*error;		/* text of the status, or NULL */
+	struct encoded	 attrs, events, links;
+};
+
+/* A root with all that began below it. */
+struct tree {
+	struct tree	*before, *after;	/* trees with open spans */
+	struct span	*first, **last;
+	unsigned	 n, n_open;
+	uint64_t	 left_out;	/* spans beyond SPANS_MAX */
+	struct encoded	 resource;	/* attributes of the process */
+};
+
+/* The spans of a run.  'e' writes to 'buffer', which is empty between calls. */
+struct spans {
+	struct dump	*d;
+	struct otlp	 e;
+	struct out	 buffer, text;
+	struct tree	*trees;		/* with open spans, the newest first */
+	uint64_t	 left_out;
+};
+
+/* Moves what the buffer has behind the elements that are there. */
+void spans_keep(struct spans *, struct encoded *);
+/* A tree without spans, of the event's process. */
+struct tree *tree_new(struct spans *, const struct tnf_event *);
+/* A span of the tree; NULL: the tree has SPANS_MAX, and the span was counted. */
+struct span *tree_add(struct tree *);
+/* Writes the spans of the tree that are kept, and frees the tree. */
+void tree_finish(struct spans *, struct tree *);
+
+#endif
