@@ -9,7 +9,6 @@
  */
 #include <errno.h>
 #include <signal.h>
-#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -274,7 +273,8 @@ tnf_block_drop_all(struct thread *t, bool give)
 	char *held[HELD_MAX];
 	unsigned n = t->nheld;
 
-	memcpy(held, t->held, n * sizeof(held[0]));
+	for (unsigned i = 0; i < n; i++)
+		held[i] = t->held[i];
 	if (give) {
 		uint64_t end = t->run_end;
 

@@ -127,9 +127,10 @@ clock_instant(uint64_t *tsc)
 }
 
 /* A new anchor, later than every time the thread has handed out. */
-static void
-drop_anchor(struct thread *t)
+static uintptr_t
+drop_anchor(void *thread)
 {
+	struct thread *t = thread;
 	uint64_t span, limit;
 	int64_t ns;
 
@@ -153,6 +154,7 @@ out:
 	if (ns <= t->base + t->last)
 		ns = t->base + t->last + 1;
 	t->abs = ns;
+	return 0;
 }
 
 /*
@@ -171,6 +173,6 @@ tnf_clock_read(struct thread *t)
 		if (now > t->base + t->last)
 			return now;
 	}
-	drop_anchor(t);
+	keep_vectors(t, drop_anchor, t);
 	return t->abs;
 }

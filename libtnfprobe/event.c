@@ -10,7 +10,6 @@
  */
 #include <errno.h>
 #include <signal.h>
-#include <string.h>
 
 #include "libtnfprobe/internal.h"
 
@@ -64,7 +63,7 @@ tnf_hit_left(const struct thread *t, const struct tnf_probe_setup *setup, uintpt
 
 	if (frame == t->busy && setup == t->setup)
 		return true;
-	if (is_quiet() || sigaltstack(NULL, &ss) == -1)
+	if (is_quiet() || alternate_stack(&ss) != 0)
 		return false;
 	low = (uintptr_t)ss.ss_sp;
 	on_alternate = (ss.ss_flags & SS_ONSTACK) != 0;
@@ -99,7 +98,8 @@ drop_held(struct thread *t, unsigned n)
 
 	t->nheld = 0;
 	signal_fence();
-	memmove(t->held, t->held + n, left * sizeof(t->held[0]));
+	for (unsigned i = 0; i < left; i++)
+		t->held[i] = t->held[n + i];
 	signal_fence();
 	t->nheld = left;
 }
@@ -192,17 +192,35 @@ event_place(struct thread *t, const struct tnf_probe_control *probe)
 	return event;
 }
 
+/* False: the thread cannot record, or not this probe. */
+static uintptr_t
+event_prepare(void *control)
+{
+	struct tnf_probe_control *probe = control;
+
+	if ((!is_live() && !tnf_process_ready()) || !tnf_thread_ready(&tnf_t))
+		return false;
+	if (probe->event_size < 8 || probe->event_size > EVENT_MAX) {
+		tnf_lost(TNF_LOST_TOO_LARGE);
+		return false;
+	}
+	return __atomic_load_n(&probe->index, __ATOMIC_ACQUIRE) != 0 || tnf_define_probe(probe);
+}
+
+/* Has the thread recorded this probe before, in this file?  Then only a block is missing, or a
+   new anchor. */
+static bool
+is_prepared(const struct thread *t, const struct tnf_probe_control *probe)
+{
+	return is_live() && t->epoch == __atomic_load_n(&tnf_p.epoch, __ATOMIC_ACQUIRE) &&
+	    !t->gone && !t->disabled && __atomic_load_n(&probe->index, __ATOMIC_ACQUIRE) != 0;
+}
+
 static char *
 event_hit(struct thread *t, struct tnf_probe_control *probe)
 {
-	if (probe->tnf_version != TNF_PROBE_ABI || (!is_live() && !tnf_process_ready()) ||
-	    !tnf_thread_ready(t))
-		return NULL;
-	if (probe->event_size < 8 || probe->event_size > EVENT_MAX) {
-		tnf_lost(TNF_LOST_TOO_LARGE);
-		return NULL;
-	}
-	if (__atomic_load_n(&probe->index, __ATOMIC_ACQUIRE) == 0 && !tnf_define_probe(probe))
+	if (probe->tnf_version != TNF_PROBE_ABI ||
+	    (!is_prepared(t, probe) && !keep_vectors(t, event_prepare, probe)))
 		return NULL;
 	return event_place(t, probe);
 }
@@ -238,11 +256,10 @@ alloc_slow(struct tnf_probe_control *probe, struct tnf_probe_setup *setup)
 	return event;
 }
 
-void *
-tnf_probe_alloc(struct tnf_probe_control *probe, struct tnf_probe_setup *setup)
+static inline __attribute__((always_inline)) void *
+alloc(struct tnf_probe_control *probe, struct tnf_probe_setup *setup, uintptr_t frame, bool fast)
 {
 	struct thread *t = &tnf_t;
-	uintptr_t frame = (uintptr_t)__builtin_dwarf_cfa();
 	uint32_t size, index, last;
 	const struct guard *guard;
 	uint64_t since;
@@ -253,6 +270,7 @@ tnf_probe_alloc(struct tnf_probe_control *probe, struct tnf_probe_setup *setup)
 	t->busy = frame;
 	signal_fence();
 	t->setup = setup;
+	t->fast = fast;
 	index = __atomic_load_n(&probe->index, __ATOMIC_ACQUIRE);
 	size = event_round8(probe->event_size);
 	event = t->pos;
@@ -275,6 +293,18 @@ tnf_probe_alloc(struct tnf_probe_control *probe, struct tnf_probe_setup *setup)
 	setup->buffer = event;
 	setup->probe = probe;
 	return event;
+}
+
+void *
+tnf_probe_alloc(struct tnf_probe_control *probe, struct tnf_probe_setup *setup)
+{
+	return alloc(probe, setup, (uintptr_t)__builtin_dwarf_cfa(), false);
+}
+
+void *
+tnf_fast_alloc(struct tnf_probe_control *probe, struct tnf_probe_setup *setup, uintptr_t frame)
+{
+	return alloc(probe, setup, frame, true);
 }
 
 static void
@@ -323,7 +353,8 @@ commit_held(struct thread *t)
 		event_publish(t->held[i], t->fill[i + 1]);
 	event_publish(t->block, t->fill[0]);
 	done[0] = t->block;
-	memcpy(done + 1, t->held, last * sizeof(done[0]));
+	for (i = 0; i < last; i++)
+		done[i + 1] = t->held[i];
 	t->block = t->held[last];
 	t->end = t->lim = t->block + BLOCK_SIZE;
 	t->turn++;
@@ -338,15 +369,26 @@ commit_held(struct thread *t)
 		tnf_block_give(header_of(done[i]));
 }
 
+/* Calls the connected functions. */
+static uintptr_t
+call_chain(void *setup)
+{
+	struct tnf_probe_setup *s = setup;
+	const tnf_probe_func_t *f = s->probe->chain;
+
+	for (; s->buffer != NULL && f != NULL && *f != NULL; f++)
+		(*f)(s);
+	return 0;
+}
+
 static void __attribute__((noinline, cold))
 commit_slow(struct thread *t, struct tnf_probe_setup *setup)
 {
 	const struct tnf_probe_control *probe = setup->probe;
-	const tnf_probe_func_t *f = probe->chain;
 	int saved = errno;
 
-	for (; setup->buffer != NULL && f != NULL && *f != NULL; f++)
-		(*f)(setup);
+	if (probe->chain != NULL)
+		keep_vectors(t, call_chain, setup);
 	if (t->setup != setup) {
 		/* The function has switched stacks, and there was another hit. */
 		errno = saved;

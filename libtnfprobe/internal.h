@@ -5,6 +5,8 @@
  * value.c	strings and records that an event refers to
  * long.c	texts and bytes of up to 64 KiB
  * runtime.c	probes that are made at run time
+ * fast.c	hits of fast probes, from the trampoline (arch/) to the commit
+ * vectors.c	keeps the vector registers over a call
  * block.c	data blocks: take, give back, take from the dead
  * tag.c	room in permanent blocks, and what is written there together
  * define.c	definitions of probes and of record types, or those that a related process
@@ -16,6 +18,10 @@
  * thread.c	state of a thread: first hit, exit, enable, disable
  * auto.c	TNF_ENABLE, tnfwatch: a process that traces itself (auto-*.c)
  * debug.c	tnf_probe_debug and what connected functions may ask
+ *
+ * block.c, clock.c, event.c, fast.c, value.c and vectors.c use general registers alone (meson.build): a fast
+ * hit is in code whose vector registers hold values.  What they call elsewhere, if it may use
+ * others, goes through keep_vectors().
  *
  * The mapped file is shared with other processes and none of it is trusted:
  * every offset used comes from our own memory.
@@ -141,6 +147,7 @@ struct thread {
 	const struct tnf_probe_setup *setup;	/* of the latest hit */
 	uint32_t	 last;		/* delta of the latest event */
 	uint8_t		 odd;		/* see commit: used or failed */
+	uint8_t		 fast;		/* keep the vector registers */
 	/* The rest. */
 	uint8_t		 failed;	/* enum fail: do not commit this hit */
 	uint8_t		 new_sched;	/* this hit has brought it */
@@ -308,6 +315,36 @@ tnf_reference_t tnf_long_put(struct thread *, const struct tnf_tag_data *,
 
 /* runtime.c: the child of a fork has no thread that is defining a probe. */
 void tnf_runtime_unlock(void);
+/* tnf_probe_define(); tell: the controller, which may not know yet that there is a new probe. */
+struct tnf_probe_argument_type;
+struct tnf_probe_control *tnf_runtime_define(const char *name, const char *keys,
+    const char *detail, unsigned n, const struct tnf_probe_argument_type *, bool tell);
+/* Where a member of this type goes that follows 'at' bytes of an event. */
+static inline uint32_t
+member_place(const struct tnf_tag_data *type, uint32_t at)
+{
+	return (at + type->align - 1) & ~(type->align - 1u);
+}
+
+/* fast.c, and the trampolines that call it, which are NULL on other machines. */
+struct tnf_fast_regs {
+	uint64_t r[TNF_FAST_REGISTERS];
+};
+void tnf_fast_hit(struct tnf_fast_regs *, const struct tnf_fast_site *);
+void tnf_fast_define(struct tnf_fast_area *);
+void tnf_fast_entry(void);
+void tnf_fast_inner(void);
+
+/* vectors.c: calls fn(arg) with room for the vector registers on the stack, and puts them
+   back.  tnf_vectors_look() finds out which there are, before the first fast probe is on. */
+uintptr_t tnf_vectors_keep(uintptr_t (*fn)(void *), void *arg);
+void tnf_vectors_look(void);
+
+static inline uintptr_t
+keep_vectors(const struct thread *t, uintptr_t (*fn)(void *), void *arg)
+{
+	return unlikely(t->fast) ? tnf_vectors_keep(fn, arg) : fn(arg);
+}
 
 /* debug.c */
 const char *tnf_attribute(const char *attrs, const char *name, size_t *len);
@@ -386,6 +423,9 @@ void tnf_auto_defined(struct tnf_probe_control *);
 
 /* Called by the constructors of objects with probes (<tnf/probe.h>). */
 void _tnf_probe_object(void);
+
+/* event.c: tnf_probe_alloc() for a fast probe; 'frame' is where its registers are. */
+void *tnf_fast_alloc(struct tnf_probe_control *, struct tnf_probe_setup *, uintptr_t frame);
 
 /* ops of a site (target.h) */
 void *tnf_probe_alloc(struct tnf_probe_control *, struct tnf_probe_setup *);

@@ -39,6 +39,11 @@ struct tnf_process_control TNF_API _tnf_process_control = {
 	.file_min = FILE_MIN,
 	.ops = &_tnf_probe_ops,
 	.open = process_open,
+#if defined(__x86_64__)
+	.fast_define = tnf_fast_define,
+	.fast_entry = tnf_fast_entry,
+	.fast_inner = tnf_fast_inner,
+#endif
 };
 
 /* Several threads look and set, and the controller does from outside. */

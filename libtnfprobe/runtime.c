@@ -195,18 +195,12 @@ new_block(void)
 }
 
 static uint32_t
-place_of(const struct tnf_tag_data *type, uint32_t at)
-{
-	return (at + type->align - 1) & ~(type->align - 1u);
-}
-
-static uint32_t
 event_size(const struct meaning *m)
 {
 	uint32_t at = 8, align = 4;
 
 	for (unsigned i = 0; m->slots[i] != NULL; i++) {
-		at = place_of(m->slots[i], at) + m->slots[i]->size;
+		at = member_place(m->slots[i], at) + m->slots[i]->size;
 		if (m->slots[i]->align > align)
 			align = m->slots[i]->align;
 	}
@@ -241,9 +235,9 @@ runtime_make(const struct meaning *m)
 	return p;
 }
 
-TNF_API struct tnf_probe_control *
-tnf_probe_define(const char *name, const char *keys, const char *detail,
-    unsigned n, const struct tnf_probe_argument_type *args)
+struct tnf_probe_control *
+tnf_runtime_define(const char *name, const char *keys, const char *detail,
+    unsigned n, const struct tnf_probe_argument_type *args, bool tell)
 {
 	struct tnf_probe_control *p, *old;
 	struct meaning *m;
@@ -270,11 +264,18 @@ tnf_probe_define(const char *name, const char *keys, const char *detail,
 	tnf_runtime_unlock();
 	if (p == NULL || old != NULL)
 		free(m);
-	else
+	else if (tell)
 		tell_controller();
 	if (p == NULL)
 		errno = ENOMEM;
 	return p;
+}
+
+TNF_API struct tnf_probe_control *
+tnf_probe_define(const char *name, const char *keys, const char *detail,
+    unsigned n, const struct tnf_probe_argument_type *args)
+{
+	return tnf_runtime_define(name, keys, detail, n, args, true);
 }
 
 static tnf_reference_t
@@ -354,7 +355,7 @@ tnf_probe_hit(struct tnf_probe_control *p, const struct tnf_probe_value *values)
 		return;
 	m = meaning_of(p);
 	for (unsigned i = 0; m->slots[i] != NULL; i++) {
-		at = place_of(m->slots[i], at);
+		at = member_place(m->slots[i], at);
 		put_value(&setup, m->slots[i], m->kinds[i], &values[i], event + at);
 		at += m->slots[i]->size;
 	}

@@ -140,6 +140,78 @@ enum tnf_process_state {
 	TNF_PROC_BROKEN = 3	/* cannot record; broken_errno says why */
 };
 
+/*
+ * Fast probes: sites in functions that nobody wrote a probe for.  A controller maps an area of
+ * memory into the stopped target, describes the sites in the area, and has 'fast_define' called
+ * there.  For each site it then writes a pad, which is never freed, near the code; and puts a
+ * jump to the pad in the place of the site's first bytes while the site's probe is on.
+ *
+ * The pad calls one of the two trampolines and goes on with what the jump has replaced.  The
+ * address of the site's description lies TNF_FAST_BEFORE_ENTRY or TNF_FAST_BEFORE_INNER bytes
+ * before the address to which that call returns.
+ *
+ * The area tells the next controller what is patched: 'patched' is set before the jump is
+ * written, and cleared after the bytes of before are back.
+ */
+#define TNF_FAST_JUMP		5u	/* bytes that are replaced */
+#define TNF_FAST_VALUES		12u
+#define TNF_FAST_BEFORE_ENTRY	22
+#define TNF_FAST_BEFORE_INNER	27
+
+/* Numbers of registers: the values that a trampoline has saved, in this order. */
+enum tnf_fast_register {
+	TNF_FAST_R15, TNF_FAST_R14, TNF_FAST_R13, TNF_FAST_R12, TNF_FAST_BP, TNF_FAST_BX,
+	TNF_FAST_R11, TNF_FAST_R10, TNF_FAST_R9, TNF_FAST_R8, TNF_FAST_AX, TNF_FAST_CX,
+	TNF_FAST_DX, TNF_FAST_SI, TNF_FAST_DI, TNF_FAST_SP, TNF_FAST_IP,
+	TNF_FAST_NONE,		/* always 0 */
+	TNF_FAST_REGISTERS
+};
+
+/* What base + index * scale + offset is. */
+enum tnf_fast_from {
+	TNF_FAST_VALUE,		/* the value */
+	TNF_FAST_MEMORY		/* the address of the value */
+};
+
+/*
+ * A value: the lowest 'size' bytes of (base + index * scale + offset) >> shift, or of the memory
+ * at that address; 'sign' extends them.  A text is at the address that the value is: TNF_ARG_STRING
+ * ends at a NUL, unless 'counted' says that the next value tells its length.  Memory that cannot be
+ * read leaves a 0 or a null reference.
+ */
+struct tnf_fast_value {
+	tnf_uint8_t kind;	/* enum tnf_argument_kind, <tnf/runtime.h> */
+	tnf_uint8_t from;	/* enum tnf_fast_from */
+	tnf_uint8_t size;	/* 1, 2, 4, 8 */
+	tnf_uint8_t sign;
+	tnf_uint8_t base, index, scale;
+	tnf_uint8_t shift;	/* bits */
+	tnf_int64_t offset;
+	const char *name;	/* in the area */
+	tnf_uint8_t counted;
+	tnf_uint8_t pad[3];
+	tnf_uint32_t at;	/* libtnfprobe's: where it goes in the event */
+};
+
+struct tnf_fast_site {
+	struct tnf_probe_control *volatile probe;	/* libtnfprobe's; NULL: not defined */
+	tnf_uint64_t resume;	/* one more than the address of the site */
+	tnf_uint64_t landing;	/* where the jump goes to, in the pad */
+	tnf_uint32_t n;		/* values */
+	volatile tnf_uint32_t patched;	/* the jump is there, or is about to be written */
+	tnf_uint8_t before[8];	/* the first TNF_FAST_JUMP bytes without the jump, ... */
+	tnf_uint8_t jump[8];	/* ... and with it */
+	const char *name, *keys, *detail;	/* as tnf_probe_define() takes them; in the area */
+	struct tnf_fast_value v[TNF_FAST_VALUES];
+};
+
+struct tnf_fast_area {
+	struct tnf_fast_area *next;	/* an older one, or NULL */
+	tnf_uint64_t size;		/* of the area, in bytes */
+	tnf_uint64_t n;			/* sites, which follow */
+	tnf_uint64_t reserved[5];	/* 0 */
+};
+
 #define TNF_PATH_SIZE	4096
 #define TNF_CHAIN_SLOTS	2048	/* words for function chains, all probes */
 #define TNF_SUSPENDED	(-1)	/* the last controller left the process stopped */
@@ -193,6 +265,16 @@ struct tnf_process_control {
 	 * controller that finds one has come after one that was killed.
 	 */
 	volatile tnf_uint64_t calls;
+	/*
+	 * Where 'size' says that they are there: the areas of fast probes, the newest first, which
+	 * the controller puts here; what defines the probes of an area; and the trampolines for
+	 * sites at which a function begins, and for others, where data may lie below the stack
+	 * pointer.  The last three are NULL on machines without fast probes.
+	 */
+	struct tnf_fast_area *volatile fast;
+	void	 (*fast_define)(struct tnf_fast_area *);
+	void	 (*fast_entry)(void);
+	void	 (*fast_inner)(void);
 };
 
 #ifdef __cplusplus

@@ -1,0 +1,49 @@
+/*
+ * fast-define.c - the probes of fast sites, which a controller has described in an area of our
+ * memory: <tnf/target.h>.
+ */
+#include <tnf/runtime.h>
+
+#include "libtnfprobe/internal.h"
+
+static bool
+fits(const struct tnf_fast_value *v)
+{
+	return v->base < TNF_FAST_REGISTERS && v->index < TNF_FAST_REGISTERS && v->shift < 64 &&
+	    (v->size == 1 || v->size == 2 || v->size == 4 || v->size == 8);
+}
+
+static void
+define_site(struct tnf_fast_site *s)
+{
+	struct tnf_probe_argument_type args[TNF_FAST_VALUES];
+	struct tnf_probe_control *p;
+	uint32_t at = 8;
+
+	if (s->n > TNF_FAST_VALUES)
+		return;
+	for (unsigned i = 0; i < s->n; i++) {
+		if (!fits(&s->v[i]) || (s->v[i].counted && i + 1 == s->n))
+			return;
+		args[i].name = s->v[i].name;
+		args[i].kind = s->v[i].kind;
+	}
+	p = tnf_runtime_define(s->name, s->keys, s->detail, s->n, args, false);
+	if (p == NULL)
+		return;
+	for (unsigned i = 0; i < s->n; i++) {
+		s->v[i].at = at = member_place(p->slots[i], at);
+		at += p->slots[i]->size;
+	}
+	__atomic_store_n(&s->probe, p, __ATOMIC_RELEASE);
+}
+
+void
+tnf_fast_define(struct tnf_fast_area *area)
+{
+	struct tnf_fast_site *s = (struct tnf_fast_site *)(void *)(area + 1);
+
+	tnf_vectors_look();
+	for (uint64_t i = 0; i < area->n; i++)
+		define_site(&s[i]);
+}

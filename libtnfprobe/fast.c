@@ -1,0 +1,151 @@
+/*
+ * fast.c - hits of fast probes: <tnf/target.h>.
+ *
+ * A trampoline (arch/) has saved the registers.  No value is read in a way that could fault:
+ * memory that only the program knows to be there is read by the kernel.
+ */
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <tnf/runtime.h>
+
+#include "libtnfprobe/internal.h"
+
+#define NEAR		1024u	/* bytes above the stack pointer that are the program's own */
+#define RED_ZONE	128u
+#define PAGE		4096u
+
+/* Copies up to 'size' bytes that may not be there; returns how many were.  The kernel is asked
+   by pages, as it copies all of a piece or none. */
+static size_t
+copy_safely(void *to, uint64_t from, size_t size)
+{
+	size_t first = PAGE - from % PAGE;
+	struct iovec here = { to, size };
+	struct iovec there[2] = { { (void *)(uintptr_t)from, size < first ? size : first },
+	    { (void *)(uintptr_t)(from + first), size < first ? 0 : size - first } };
+	long n;
+
+	if (is_quiet())
+		return 0;
+	n = kernel_call(SYS_process_vm_readv, tnf_p.pid, (long)(uintptr_t)&here, 1,
+	    (long)(uintptr_t)there, size <= first ? 1 : 2, 0);
+	return n < 0 ? 0 : (size_t)n;
+}
+
+static uint64_t
+load(const void *at, unsigned size)
+{
+	switch (size) {
+	case 1:
+		return *(const volatile uint8_t *)at;
+	case 2:
+		return *(const volatile uint16_t *)at;
+	case 4:
+		return *(const volatile uint32_t *)at;
+	default:
+		return *(const volatile uint64_t *)at;
+	}
+}
+
+/* Is the memory there for certain?  A variable of the program, or in its frame. */
+static bool
+is_sure(const struct tnf_fast_regs *r, const struct tnf_fast_value *v, uint64_t at)
+{
+	return v->index == TNF_FAST_NONE && (v->base == TNF_FAST_SP || v->base == TNF_FAST_IP ||
+	    at - (r->r[TNF_FAST_SP] - RED_ZONE) < NEAR);
+}
+
+static inline uint64_t
+value_of(const struct tnf_fast_regs *r, const struct tnf_fast_value *v)
+{
+	uint64_t x = r->r[v->base] + r->r[v->index] * v->scale + (uint64_t)v->offset, copy = 0;
+	unsigned cut = 64 - 8 * v->size;
+
+	if (v->from == TNF_FAST_MEMORY) {
+		if (is_sure(r, v, x))
+			x = load((const void *)(uintptr_t)x, v->size);
+		else
+			x = copy_safely(&copy, x, v->size) == v->size ? copy : 0;
+	}
+	x >>= v->shift;
+	return v->sign ? (uint64_t)((int64_t)(x << cut) >> cut) : x << cut >> cut;
+}
+
+/* A string behind the event, and the reference to it; 0: it cannot be read, or has no room. */
+static tnf_reference_t
+put_string(struct thread *t, uint64_t from, size_t max, tnf_reference_t *cell)
+{
+	union {
+		char	 text[TNF_STRING_MAX + 9];
+		uint64_t word[(TNF_STRING_MAX + 9) / 8];
+	} copy;
+	size_t n = 0, got, words;
+	uint64_t *to;
+
+	if (from == 0)
+		return 0;
+	got = copy_safely(copy.text, from, max < TNF_STRING_MAX ? max : TNF_STRING_MAX);
+	if (got == 0 && max > 0)
+		return 0;
+	while (n < got && copy.text[n] != '\0')
+		n++;
+	words = n / 8 + 1;
+	for (size_t i = n; i < words * 8; i++)
+		copy.text[i] = '\0';
+	if ((to = (uint64_t *)(void *)tnf_value_room(t, (uint32_t)(8 + words * 8))) == NULL)
+		return 0;
+	*to = tnf_p.string_tag | (uint64_t)((8 + n + 4) & ~(size_t)3) << 32;
+	for (size_t i = 0; i < words; i++)
+		to[i + 1] = copy.word[i];
+	return tnf_value_reference(t, cell, (char *)to);
+}
+
+static inline void
+put_value(const struct tnf_fast_regs *r, const struct tnf_fast_value *v, char *event)
+{
+	uint64_t x = value_of(r, v);
+	void *at = event + v->at;
+
+	switch (v->kind) {
+	case TNF_ARG_INT32:
+	case TNF_ARG_UINT32:
+		*(uint32_t *)at = (uint32_t)x;
+		break;
+	case TNF_ARG_STRING:
+		*(tnf_reference_t *)at = put_string(&tnf_t, x,
+		    v->counted ? value_of(r, v + 1) : TNF_STRING_MAX, at);
+		break;
+	case TNF_ARG_INT8:
+	case TNF_ARG_UINT8:
+		*(uint8_t *)at = (uint8_t)x;
+		break;
+	case TNF_ARG_INT16:
+	case TNF_ARG_UINT16:
+		*(uint16_t *)at = (uint16_t)x;
+		break;
+	default:
+		*(uint64_t *)at = x;
+	}
+}
+
+/* Called by a trampoline.  While the probe is on, but neither traced nor connected, this is all
+   that the program does for it. */
+void
+tnf_fast_hit(struct tnf_fast_regs *r, const struct tnf_fast_site *site)
+{
+	struct tnf_probe_control *p = site->probe;
+	struct tnf_probe_setup setup;
+	char *event;
+
+	if (p->test == 0 || (!p->traced && p->chain == NULL))
+		return;
+	if ((event = tnf_fast_alloc(p, &setup, (uintptr_t)r)) == NULL)
+		return;
+	r->r[TNF_FAST_IP] = site->resume - 1;
+	r->r[TNF_FAST_NONE] = 0;
+	for (unsigned i = 0; i < site->n; i++)
+		put_value(r, &site->v[i], event);
+	tnf_probe_commit(&setup);
+}
