@@ -424,7 +424,7 @@ static struct instance *
 pairs_find(struct pairs *p, uint64_t id, bool make)
 {
 	struct recent *r = &p->recent[id % RECENT];
-	size_t len = (size_t)(p->values.p - p->values.base);
+	size_t len = out_size(&p->values);
 	const void *key = len > 0 ? (const void *)p->values.base : &p->head;
 
 	if (len == 0)

@@ -146,7 +146,7 @@ static struct stats_row *
 stats_row_of(struct stats *s, bool pair)
 {
 	struct map *rows = &s->rows[pair];
-	size_t len = (size_t)(s->key.p - s->key.base), n = stats_count_rows(s);
+	size_t len = out_size(&s->key), n = stats_count_rows(s);
 	bool fresh;
 
 	if (n >= STATS_ROWS_MAX)

@@ -21,6 +21,7 @@ tnf_out_init(struct out *o, int fd)
 	o->limit = o->base + OUT_SIZE - OUT_MARGIN;
 	o->fd = fd;
 	o->error = 0;
+	o->escape = false;
 	return 0;
 }
 
@@ -32,6 +33,15 @@ tnf_out_memory(struct out *o)
 	o->limit = o->base + OUT_SIZE - OUT_MARGIN;
 	o->fd = -1;
 	o->error = 0;
+	o->escape = false;
+}
+
+void
+tnf_out_again(struct out *o)
+{
+	if (o->base == NULL)
+		tnf_out_memory(o);
+	o->p = o->base;
 }
 
 static void
@@ -144,6 +154,13 @@ tnf_out_hex(struct out *o, uint64_t v)
 		*--s = "0123456789abcdef"[v & 15];
 		v >>= 4;
 	} while (v != 0);
+}
+
+void
+tnf_out_0x(struct out *o, uint64_t v)
+{
+	out_lit(o, "0x");
+	tnf_out_hex(o, v);
 }
 
 void

@@ -80,10 +80,12 @@ struct out {
 	char	*base;
 	int	 fd;		/* -1: keeps everything in memory */
 	int	 error;		/* errno of the first failure, or 0 */
+	bool	 escape;	/* a terminal shows this: text of others is written printable */
 };
 
 int  tnf_out_init(struct out *, int fd);	/* 0 or an errno */
 void tnf_out_memory(struct out *);		/* fd -1, or the end of the program */
+void tnf_out_again(struct out *);		/* in memory: empty; all zero becomes such an output */
 void tnf_out_flush(struct out *);
 int  tnf_out_close(struct out *);		/* flushes, frees; 0 or the errno */
 
@@ -104,6 +106,13 @@ out_char(struct out *o, char c)
 
 void tnf_out_bytes(struct out *, const char *, size_t);
 
+/* The number of bytes that an output in memory has. */
+static inline size_t
+out_size(const struct out *o)
+{
+	return (size_t)(o->p - o->base);
+}
+
 static inline void
 out_str(struct out *o, const char *s)
 {
@@ -121,6 +130,7 @@ out_str(struct out *o, const char *s)
 void tnf_out_u64(struct out *, uint64_t);
 void tnf_out_i64(struct out *, int64_t);
 void tnf_out_hex(struct out *, uint64_t);		/* digits only */
+void tnf_out_0x(struct out *, uint64_t);		/* 0x and the digits */
 void tnf_out_double(struct out *, double);	/* shortest that reads back equal; finite */
 /* Right-aligned in width, filled with blanks. */
 void tnf_out_u64_width(struct out *, uint64_t, unsigned width);

@@ -49,7 +49,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (size < 2)
 		return 0;
 	d = asked;
-	d.escape = data[0] & 1;
+	d.out.escape = data[0] & 1;
 	d.hex = data[0] & 2;
 	d.salvage = data[0] & 4;
 	d.pretty = data[0] & 8;

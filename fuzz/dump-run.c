@@ -97,11 +97,13 @@ void
 dump_run(struct dump *d, const void *base, size_t size)
 {
 	static int null = -1;
+	bool escape = d->out.escape;
 
 	if (null < 0)
 		null = open("/dev/null", O_WRONLY | O_CLOEXEC);
 	if (tnf_out_init(&d->out, null) != 0)
 		abort();
+	d->out.escape = escape;
 	if (d->raw || d->diff)
 		run_paths(d, base, size);
 	else

@@ -105,7 +105,7 @@ choose(struct dump *d, unsigned mode, unsigned flags)
 		d->path = slice;
 	if (d->output == output_find("ctf"))
 		d->path = dir;
-	d->escape = flags & 1;
+	d->out.escape = flags & 1;
 	d->hex = flags & 2;
 	d->salvage = flags & 4;
 	d->pretty = flags & 8;

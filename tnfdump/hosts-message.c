@@ -139,7 +139,7 @@ messages_event(struct messages *m, const struct tnf_event *ev)
 
 	if (r->rule == 0 || host == HOST_NONE || !message_key(m->h, r, ev, &m->key))
 		return;
-	msg = tnf_xmap_put(&m->by_key, m->key.base, (size_t)(m->key.p - m->key.base), &fresh);
+	msg = tnf_xmap_put(&m->by_key, m->key.base, out_size(&m->key), &fresh);
 	if (fresh) {
 		msg->next = m->all;
 		m->all = msg;

@@ -421,7 +421,7 @@ hosts_print(struct dump *d)
 		const struct host *host = &h->list[i];
 
 		out_lit(o, "host ");
-		print_chars(d, host->name, strlen(host->name));
+		print_name(&d->out, host->name);
 		out_lit(o, ": clock ");
 		if (host->offset >= 0)
 			out_char(o, '+');

@@ -10,7 +10,7 @@
 #include "tnfdump/pipeline.h"
 #include "tnfdump/report/reports.h"
 #include "tnfdump/reverse.h"
-#include "tnfdump/text/labels.h"
+#include "tnfdump/text/pretty.h"
 #include "common/xalloc.h"
 
 struct filter *

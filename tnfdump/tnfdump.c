@@ -38,7 +38,7 @@ static void __attribute__((format(printf, 2, 0)))
 print_note(struct dump *d, const char *fmt, va_list ap)
 {
 	/* On a terminal, the output so far appears before the message. */
-	if (d->escape && d->out.base != NULL)
+	if (d->out.escape && d->out.base != NULL)
 		tnf_out_flush(&d->out);
 	tnf_printable_printf(stderr, NAME ": ");
 	tnf_printable_vprintf(stderr, fmt, ap);
@@ -216,9 +216,9 @@ main(int argc, char **argv)
 	}
 	fd = output_fd(&d, paths);
 	catch_sigbus();
-	d.escape = isatty(fd);
 	if ((err = tnf_out_init(&d.out, fd)) != 0)
 		dump_fatal(&d, "%s", strerror(err));
+	d.out.escape = isatty(fd);
 	if (d.raw) {
 		raw_run(&d, paths);
 		loss_report_paths(&d, paths);

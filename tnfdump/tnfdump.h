@@ -55,7 +55,6 @@ struct dump {
 
 	struct out out;			/* standard output */
 	struct out scratch;		/* json.c: text of one value; or empty */
-	bool	 escape;		/* output is a terminal: no raw bytes */
 	uint64_t nest_budget;		/* nest.h; as files are added */
 	bool	 cut;			/* a value was cut, and the user was told */
 	int	 status;		/* exit status */

@@ -49,6 +49,9 @@ as_printf(uint64_t v)
 	tnf_out_hex(&o, v);
 	snprintf(want, sizeof(want), "%" PRIx64, v);
 	out_is(want);
+	tnf_out_0x(&o, v);
+	snprintf(want, sizeof(want), "0x%" PRIx64, v);
+	out_is(want);
 	tnf_out_u64_width(&o, v, 12);
 	snprintf(want, sizeof(want), "%12" PRIu64, v);
 	out_is(want);

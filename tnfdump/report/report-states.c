@@ -134,7 +134,7 @@ print_account_host(struct dump *d, const struct account *a)
 		return;
 	size_t len = strlen(list[a->host].name);
 	out_lit(&d->out, "  ");
-	print_chars(d, list[a->host].name, len);
+	print_chars(&d->out, list[a->host].name, len);
 	if (len < 11)
 		tnf_out_pad(&d->out, 11 - (unsigned)len);
 }

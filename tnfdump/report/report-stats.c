@@ -22,13 +22,12 @@ static bool
 show_pretty(void *arg, struct out *o, const struct val *v, const struct tnf_event *ev)
 {
 	struct dump *d = arg;
-	struct printer p = { d, o, false };
 	struct tnf_value member;
 
 	if (!d->pretty || v->type == NULL || v->kind == VAL_STRING)
 		return false;
 	member = val_to_member(v);
-	pretty_value_to(&p, ev, &member, v->name);
+	pretty_value(d, o, ev, &member, v->name);
 	return true;
 }
 

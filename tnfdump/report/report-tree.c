@@ -66,9 +66,9 @@ pretty_args(struct dump *d, const struct tnf_event *ev)
 	for (unsigned i = 0; tnf_event_value(ev, i, &v); i++) {
 		const char *name = ev->probe->members[i].name;
 		out_char(&d->out, ' ');
-		print_chars(d, name, strlen(name));
+		print_name(&d->out, name);
 		out_lit(&d->out, ": ");
-		pretty_value(d, ev, &v, name);
+		pretty_value(d, &d->out, ev, &v, name);
 	}
 }
 
@@ -79,7 +79,7 @@ put_args(struct dump *d, const struct tnf_event *ev)
 		pretty_args(d, ev);
 	} else if (ev->probe->n_members > 0) {
 		out_lit(&d->out, " {");
-		print_json_args(d, &d->out, ev);
+		print_json(d, &d->out, ev, NULL, NULL);
 		out_char(&d->out, '}');
 	}
 }
@@ -91,7 +91,7 @@ report_tree_line(struct tree *t, const struct tnf_event *ev, unsigned depth, int
 
 	print_when_and_who(t->d, o, ev);
 	tnf_out_pad(o, 1 + STEP * (attrs_level(ev) + (depth < DEPTH_MAX ? depth : DEPTH_MAX)));
-	print_chars(t->d, ev->probe->name, strlen(ev->probe->name));
+	print_name(&t->d->out, ev->probe->name);
 	put_args(t->d, ev);
 	if (took >= 0) {
 		out_lit(o, " [");

@@ -132,7 +132,7 @@ static void
 end_line(struct top *t, size_t from)
 {
 	struct out *o = &t->d->scratch;
-	size_t len = (size_t)(o->p - o->base) - from, i, columns;
+	size_t len = out_size(o) - from, i, columns;
 
 	if (t->width > 0) {
 		/* Counts characters, not bytes. */
@@ -150,7 +150,7 @@ end_line(struct top *t, size_t from)
 static size_t
 begin_line(struct top *t)
 {
-	return (size_t)(t->d->scratch.p - t->d->scratch.base);
+	return out_size(&t->d->scratch);
 }
 
 static void __attribute__((format(printf, 2, 3)))
@@ -220,9 +220,7 @@ top_draw(struct top *t, double seconds)
 	size_t n, i, room, at;
 
 	find_size(t);
-	if (o->base == NULL)
-		tnf_out_memory(o);
-	o->p = o->base;
+	tnf_out_again(o);
 	if (t->height > 0)
 		out_lit(o, "\033[H");
 	put_head(t, seconds);
@@ -237,7 +235,7 @@ top_draw(struct top *t, double seconds)
 	for (i = 0; i < n && i < room; i++)
 		put_row(t, row[i], seconds);
 	out_str(o, t->height > 0 ? "\033[J" : "\n");
-	tnf_out_bytes(&t->d->out, o->base, (size_t)(o->p - o->base));
+	tnf_out_bytes(&t->d->out, o->base, out_size(o));
 	tnf_out_flush(&t->d->out);
 }
 

@@ -185,7 +185,7 @@ template_run_one(struct template_run *r, const struct statement *s, const struct
 	switch (s->kind) {
 	case ST_TEXT:
 		if (r->own)
-			print_chars_to(r->d, &r->line, s->text, s->len);
+			print_chars(&r->line, s->text, s->len);
 		else if (s->text != NULL)
 			tnf_out_bytes(&r->line, s->text, s->len);
 		break;
@@ -296,7 +296,7 @@ template_run_head(struct template_run *r, const struct choice *c, const struct t
 	if (label != NULL)
 		out_str(o, label);
 	else
-		print_chars_to(r->d, o, ev->probe->name, strlen(ev->probe->name));
+		print_name(o, ev->probe->name);
 	if (label == NULL || *label != '\0')
 		out_char(o, ' ');
 }
@@ -316,9 +316,9 @@ template_run_event(struct dump *d, const struct tnf_event *ev)
 	else if (c->stanza != NULL)
 		template_run_execute(r, c->stanza->body, ev);
 	else if (ev->probe->n_members > 0)
-		print_json_args(d, &r->line, ev);
+		print_json(d, &r->line, ev, NULL, NULL);
 	if (!r->skip) {
-		tnf_out_bytes(&d->out, r->line.base, (size_t)(r->line.p - r->line.base));
+		tnf_out_bytes(&d->out, r->line.base, out_size(&r->line));
 		out_char(&d->out, '\n');
 	}
 	return r->stop || d->out.error != 0 ? -1 : 0;
@@ -333,6 +333,7 @@ template_run_begin(struct dump *d)
 	r->source.first = d->first;
 	tnf_map_init(&r->timers, sizeof(int64_t));
 	tnf_out_memory(&r->line);
+	r->line.escape = d->out.escape;
 	return 0;
 }
 

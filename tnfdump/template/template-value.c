@@ -49,11 +49,10 @@ template_value_symbol(struct dump *d, const struct tnf_event *ev, struct out *o,
 	const char *s = origin_place(d, ev, addr, &offset);
 
 	if (s == NULL) {
-		out_lit(o, "0x");
-		tnf_out_hex(o, addr);
+		tnf_out_0x(o, addr);
 		return;
 	}
-	print_chars_to(d, o, s, strlen(s));
+	print_name(o, s);
 	out_lit(o, "+0x");
 	tnf_out_hex(o, offset);
 }
@@ -132,14 +131,14 @@ as_it_is(const struct dump *d, struct out *o, const struct val *v)
 	const char *text;
 	size_t len = val_text(v, buf, &text);
 
-	print_chars_to(d, o, text, len);
+	print_chars(o, text, len);
 }
 
 void
 template_value(struct dump *d, const struct tnf_event *ev, struct out *o,
     const struct val *v, char letter, int width)
 {
-	size_t from = (size_t)(o->p - o->base), len;
+	size_t from = out_size(o), len;
 
 	if (v->kind == VAL_NULL)
 		out_char(o, '-');
@@ -148,7 +147,7 @@ template_value(struct dump *d, const struct tnf_event *ev, struct out *o,
 		as_it_is(d, o, v);
 	else
 		template_value_number(d, ev, o, v, letter);
-	len = (size_t)(o->p - o->base) - from;
+	len = out_size(o) - from;
 	if (len >= (size_t)(width < 0 ? -width : width))
 		return;
 	unsigned pad = (unsigned)((size_t)(width < 0 ? -width : width) - len);

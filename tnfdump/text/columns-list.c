@@ -39,7 +39,7 @@ columns_list_put_text(struct columns *c, const char *s, size_t len, enum color c
 {
 	if (c->color && color != COLOR_NONE)
 		color_on(c->o, color);
-	print_chars(c->d, s, len);
+	print_chars(c->o, s, len);
 	if (c->color && color != COLOR_NONE)
 		color_off(c->o);
 	columns_list_pad(c, len);
@@ -294,10 +294,10 @@ print_src(struct columns *c, const struct tnf_event *ev)
 		columns_list_put_text(c, "-", 1, COLOR_NONE);
 		return;
 	}
-	print_chars(c->d, file, n);
+	print_chars(c->o, file, n);
 	out_char(c->o, ':');
 	if (line != NULL)
-		print_chars(c->d, line, m);
+		print_chars(c->o, line, m);
 	columns_list_pad(c, n + 1 + m);
 }
 
@@ -317,15 +317,15 @@ columns_list_put_member(struct columns *c, const struct tnf_event *ev, unsigned 
 
 	if (c->color)
 		color_on(c->o, error ? COLOR_ERROR : COLOR_MEMBER);
-	print_chars(c->d, name, strlen(name));
+	print_name(c->o, name);
 	out_char(c->o, ':');
 	if (c->color && !error)
 		color_off(c->o);
 	out_char(c->o, ' ');
 	if (c->d->pretty)
-		pretty_value(c->d, ev, v, name);
+		pretty_value(c->d, c->o, ev, v, name);
 	else
-		print_value(c->d, ev->file, v);
+		print_value(c->d, c->o, ev, v);
 	if (error)
 		color_off(c->o);
 }

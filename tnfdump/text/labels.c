@@ -10,7 +10,7 @@
 #include "common/map.h"
 #include "common/xalloc.h"
 #include "tnfdump/origin.h"
-#include "tnfdump/text/labels.h"
+#include "tnfdump/text/pretty.h"
 
 /* Takes the next pair of "0x1=READ,0x2=WRITE"; NULL: there is no further pair. */
 static const char *
@@ -29,10 +29,10 @@ next_pair(const char *p, uint64_t *value, const char **name, size_t *len)
 	return *p == ',' ? p + 1 : p;
 }
 
-/* Prints the name and returns true, or false if there is none.  If the printer is NULL,
+/* Prints the name and returns true, or false if there is none.  If the output is NULL,
    this and put_flags() only tell whether there is a name. */
 static bool
-put_symbolic(const struct printer *p, uint64_t value, const char *pairs)
+put_symbolic(struct out *o, uint64_t value, const char *pairs)
 {
 	const char *name;
 	uint64_t v;
@@ -40,8 +40,8 @@ put_symbolic(const struct printer *p, uint64_t value, const char *pairs)
 
 	while ((pairs = next_pair(pairs, &v, &name, &len)) != NULL)
 		if (v == value) {
-			if (p != NULL)
-				printer_chars(p, name, len);
+			if (o != NULL)
+				print_chars(o, name, len);
 			return true;
 		}
 	return false;
@@ -49,7 +49,7 @@ put_symbolic(const struct printer *p, uint64_t value, const char *pairs)
 
 /* Prints the names of the bits that are set; bits without a name follow as a number. */
 static bool
-put_flags(const struct printer *p, uint64_t value, const char *rest)
+put_flags(struct out *o, uint64_t value, const char *rest)
 {
 	size_t delimiter = strcspn(rest, " "), len;
 	const char *pairs = rest + delimiter, *name;
@@ -60,25 +60,24 @@ put_flags(const struct printer *p, uint64_t value, const char *rest)
 	while ((pairs = next_pair(pairs, &v, &name, &len)) != NULL) {
 		if ((v != 0 || value != 0) && (v == 0 || (value & v) != v))
 			continue;
-		if (p == NULL)
+		if (o == NULL)
 			return true;
 		if (any)
-			printer_chars(p, rest, delimiter);
-		printer_chars(p, name, len);
+			print_chars(o, rest, delimiter);
+		print_chars(o, name, len);
 		any = true;
 		value &= ~v;
 	}
 	if (any && value != 0) {
-		printer_chars(p, rest, delimiter);
-		out_lit(p->o, "0x");
-		tnf_out_hex(p->o, value);
+		print_chars(o, rest, delimiter);
+		tnf_out_0x(o, value);
 	}
 	return any;
 }
 
-static bool
-labels_find(struct dump *d, const struct printer *p, const struct tnf_event *ev,
-    const struct tnf_value *v, const char *member)
+bool
+labels_put(struct dump *d, struct out *o, const struct tnf_event *ev, const struct tnf_value *v,
+    const char *member)
 {
 	char *end;
 
@@ -95,21 +94,7 @@ labels_find(struct dump *d, const struct printer *p, const struct tnf_event *ev,
 	uint64_t mask = strtoull(text + (flags ? 6 : 9), &end, 0);
 	if (*end != ' ')
 		return false;
-	return (flags ? put_flags : put_symbolic)(p, v->u.u & mask, end + 1);
-}
-
-bool
-labels_put(const struct printer *p, const struct tnf_event *ev, const struct tnf_value *v,
-    const char *member)
-{
-	return labels_find(p->d, p, ev, v, member);
-}
-
-bool
-labels_has(struct dump *d, const struct tnf_event *ev, const struct tnf_value *v,
-    const char *member)
-{
-	return labels_find(d, NULL, ev, v, member);
+	return (flags ? put_flags : put_symbolic)(o, v->u.u & mask, end + 1);
 }
 
 /* The key of a kernel thread: the address of its structure, which may be another thread's
@@ -156,11 +141,11 @@ labels_see_thread(struct dump *d, const struct tnf_event *ev)
 }
 
 bool
-labels_put_thread(const struct printer *p, const struct tnf_event *ev, uint64_t address)
+labels_put_thread(struct dump *d, struct out *o, const struct tnf_event *ev, uint64_t address)
 {
-	struct thread_key key = thread_key(p->d, ev, address);
-	const struct thread *t = p->d->threads != NULL ?
-	    tnf_map_get(p->d->threads, &key, sizeof key) : NULL;
+	struct thread_key key = thread_key(d, ev, address);
+	const struct thread *t = d->threads != NULL ?
+	    tnf_map_get(d->threads, &key, sizeof key) : NULL;
 	struct tnf_event of = *ev;
 	const char *name;
 
@@ -169,11 +154,11 @@ labels_put_thread(const struct printer *p, const struct tnf_event *ev, uint64_t 
 	of.lwpid = t->lwpid;
 	of.pid = t->pid;
 	of.tid = address;
-	tnf_out_u64(p->o, t->lwpid);
-	if ((name = origin_comm(p->d, &of)) != NULL) {
-		out_char(p->o, '(');
-		printer_chars(p, name, strlen(name));
-		out_char(p->o, ')');
+	tnf_out_u64(o, t->lwpid);
+	if ((name = origin_comm(d, &of)) != NULL) {
+		out_char(o, '(');
+		print_name(o, name);
+		out_char(o, ')');
 	}
 	return true;
 }

@@ -6,7 +6,6 @@
 #include "analysis/nest.h"
 #include "tnfdump/origin.h"
 #include "analysis/pretty-names.h"
-#include "tnfdump/text/labels.h"
 #include "tnfdump/text/pretty.h"
 #include "analysis/json.h"
 #include "analysis/units.h"
@@ -20,12 +19,6 @@ static const struct { uint32_t bit; const char *name; } bioflags[] = {
 	{ 0x20, "PHYS" }, { 0x40, "READ" }, { 0x80, "WANTED" },
 	{ 0x100, "WRITE" }, { 0x400, "ASYNC" },
 };
-
-static uint64_t
-pretty_bits(const struct tnf_value *v)
-{
-	return v->u.u;
-}
 
 static void
 put_bioflags(struct out *o, uint32_t flags)
@@ -45,8 +38,7 @@ put_bioflags(struct out *o, uint32_t flags)
 		return;
 	if (!first)
 		out_char(o, '|');
-	out_lit(o, "0x");
-	tnf_out_hex(o, flags);
+	tnf_out_0x(o, flags);
 }
 
 /* Linux packs 12:20 bits; Solaris packs 14:18 in 32-bit and 32:32 in 64-bit numbers. */
@@ -65,24 +57,24 @@ device_split(const struct tnf_event *ev, const struct tnf_type *type,
 }
 
 static void
-put_device(const struct printer *p, const struct tnf_event *ev,
+put_device(struct dump *d, struct out *o, const struct tnf_event *ev,
     const struct tnf_value *v)
 {
-	const tnf_context_t *c = origin_context(p->d, ev->file);
+	const tnf_context_t *c = origin_context(d, ev->file);
 	const char *name = NULL;
 	uint32_t major, minor;
 
-	device_split(ev, v->type, pretty_bits(v), &major, &minor);
+	device_split(ev, v->type, v->u.u, &major, &minor);
 	if (c != NULL)
 		name = tnf_context_device(c, major, minor);
-	tnf_out_u64(p->o, major);
-	out_char(p->o, ':');
-	tnf_out_u64(p->o, minor);
+	tnf_out_u64(o, major);
+	out_char(o, ':');
+	tnf_out_u64(o, minor);
 	if (name == NULL)
 		return;
-	out_char(p->o, '(');
-	printer_chars(p, name, strlen(name));
-	out_char(p->o, ')');
+	out_char(o, '(');
+	print_name(o, name);
+	out_char(o, ')');
 }
 
 static void
@@ -98,116 +90,93 @@ put_offset(struct out *o, uint64_t offset)
 
 /* Prints " (inlined: inner in middle)" if the code at the address is inlined in the function. */
 static void
-put_inlined(const struct printer *p, const struct tnf_event *ev, uint64_t addr)
+put_inlined(struct dump *d, struct out *o, const struct tnf_event *ev, uint64_t addr)
 {
 	const char *name[INLINED_MAX];
-	unsigned n = origin_inlined(p->d, ev, addr, name, INLINED_MAX);
+	unsigned n = origin_inlined(d, ev, addr, name, INLINED_MAX);
 
 	for (unsigned i = 0; i < n; i++) {
-		out_str(p->o, i == 0 ? " (inlined: " : " in ");
-		printer_chars(p, name[i], strlen(name[i]));
+		out_str(o, i == 0 ? " (inlined: " : " in ");
+		print_name(o, name[i]);
 	}
 	if (n > 0)
-		out_char(p->o, ')');
+		out_char(o, ')');
 }
 
 /* Prints the kernel function, else the function or object of the process, else the number. */
 static void
-put_symbol(const struct printer *p, const struct tnf_event *ev, uint64_t addr)
+put_symbol(struct dump *d, struct out *o, const struct tnf_event *ev, uint64_t addr)
 {
 	uint64_t offset;
-	const char *name = origin_place(p->d, ev, addr, &offset);
+	const char *name = origin_place(d, ev, addr, &offset);
 
 	if (name == NULL) {
-		out_lit(p->o, "0x");
-		tnf_out_hex(p->o, addr);
+		tnf_out_0x(o, addr);
 		return;
 	}
-	printer_chars(p, name, strlen(name));
-	put_offset(p->o, offset);
-	put_inlined(p, ev, addr);
+	print_name(o, name);
+	put_offset(o, offset);
+	put_inlined(d, o, ev, addr);
 }
 
 static void
-pretty_put_scalar(const struct printer *p, const struct tnf_event *ev,
+pretty_put_scalar(struct dump *d, struct out *o, const struct tnf_event *ev,
     const struct tnf_value *v, const char *name)
 {
 	enum pretty_kind kind = pretty_kind(v->type, name);
 	const char *text = pretty_event_name(ev, v->type, name, v->u.i);
 
 	if (text != NULL) {
-		out_str(p->o, text);
+		out_str(o, text);
 		return;
 	}
-	if (kind == PRETTY_NONE && labels_put(p, ev, v, name))
+	if (kind == PRETTY_NONE && labels_put(d, o, ev, v, name))
 		return;
 	switch (kind) {
 	case PRETTY_BIOFLAGS:
-		put_bioflags(p->o, (uint32_t)pretty_bits(v));
+		put_bioflags(o, (uint32_t)v->u.u);
 		break;
 	case PRETTY_DEVICE:
-		put_device(p, ev, v);
+		put_device(d, o, ev, v);
 		break;
 	case PRETTY_SIZE:
-		size_put(p->o, pretty_bits(v));
+		size_put(o, v->u.u);
 		break;
 	case PRETTY_SYMBOL:
-		put_symbol(p, ev, pretty_bits(v));
+		put_symbol(d, o, ev, v->u.u);
 		break;
 	case PRETTY_THREAD:
-		if (!labels_put_thread(p, ev, pretty_bits(v)))
-			printer_scalar(p, v);
+		if (!labels_put_thread(d, o, ev, v->u.u))
+			print_scalar(d, o, v);
 		break;
 	default:
-		printer_scalar(p, v);
+		print_scalar(d, o, v);
 		break;
 	}
 }
 
-static void put_at(const struct printer *, const struct tnf_event *,
-    const struct tnf_value *, const char *name, struct nest *);
-
-static void
-pretty_put_record(const struct printer *p, const struct tnf_event *ev,
-    const struct tnf_value *r, struct nest *in)
-{
-	struct tnf_value v;
-
-	out_lit(p->o, "{ type: ");
-	printer_chars(p, r->u.r.type->name, strlen(r->u.r.type->name));
-	if (nest_enter(in, r)) {
-		for (unsigned i = 0; nest_item(in, ev->file, r, i, &v); i++) {
-			const char *name = r->u.r.type->members[i].name;
-			out_char(p->o, ' ');
-			printer_chars(p, name, strlen(name));
-			out_lit(p->o, ": ");
-			put_at(p, ev, &v, name, in);
-		}
-		nest_leave(in);
-	}
-	out_lit(p->o, " }");
-}
+static print_item_fn put_at;
 
 /* Prints an array's elements; a stack ends at its first zero. */
 static void
-put_array(const struct printer *p, const struct tnf_event *ev,
+put_array(struct dump *d, struct out *o, const struct tnf_event *ev,
     const struct tnf_value *r, struct nest *in)
 {
 	struct tnf_value v;
 
-	out_char(p->o, '[');
+	out_char(o, '[');
 	for (unsigned i = 0; nest_item(in, ev->file, r, i, &v); i++) {
-		if (pretty_kind(v.type, NULL) == PRETTY_SYMBOL && pretty_bits(&v) == 0)
+		if (pretty_kind(v.type, NULL) == PRETTY_SYMBOL && v.u.u == 0)
 			break;
 		if (i > 0)
-			out_char(p->o, ' ');
+			out_char(o, ' ');
 		if (i == ELEMENTS_MAX) {
-			out_lit(p->o, "...");
+			out_lit(o, "...");
 			break;
 		}
-		put_at(p, ev, &v, NULL, in);
+		put_at(d, o, ev, &v, NULL, in);
 	}
-	out_char(p->o, ']');
+	out_char(o, ']');
 }
 
 /* The kernel's struct sockaddr_in6, which tracepoints also use for IPv4. */
@@ -216,17 +185,17 @@ put_array(const struct printer *p, const struct tnf_event *ev,
 #define FAMILY_IPV6	10
 
 static void
-pretty_put_address(const struct printer *p, bool v6, const unsigned char *bytes)
+pretty_put_address(struct dump *d, struct out *o, bool v6, const unsigned char *bytes)
 {
 	char text[INET6_ADDRSTRLEN];
 
 	if (inet_ntop(v6 ? AF_INET6 : AF_INET, bytes, text, sizeof(text)) != NULL)
-		out_str(p->o, text);
+		out_str(o, text);
 }
 
 /* Prints address and port; the family has this machine's byte order, as other members have. */
 static bool
-pretty_put_socket(const struct printer *p, const unsigned char *bytes)
+pretty_put_socket(struct dump *d, struct out *o, const unsigned char *bytes)
 {
 	uint16_t family;
 	bool v6;
@@ -236,17 +205,17 @@ pretty_put_socket(const struct printer *p, const unsigned char *bytes)
 	if (!v6 && family != FAMILY_IPV4)
 		return false;
 	if (v6)
-		out_char(p->o, '[');
-	pretty_put_address(p, v6, bytes + (v6 ? 8 : 4));
-	out_str(p->o, v6 ? "]:" : ":");
-	tnf_out_u64(p->o, (uint64_t)bytes[2] << 8 | bytes[3]);
+		out_char(o, '[');
+	pretty_put_address(d, o, v6, bytes + (v6 ? 8 : 4));
+	out_str(o, v6 ? "]:" : ":");
+	tnf_out_u64(o, (uint64_t)bytes[2] << 8 | bytes[3]);
 	return true;
 }
 
 /* Prints the address of a socket if the member is one of a tracepoint's: saddr, daddr,
    saddr_v6, daddr_v6. */
 static bool
-pretty_put_peer(const struct printer *p, const struct tnf_event *ev, const struct tnf_value *v,
+pretty_put_peer(struct dump *d, struct out *o, const struct tnf_event *ev, const struct tnf_value *v,
     const char *name)
 {
 	unsigned char bytes[SOCKADDR_SIZE];
@@ -266,48 +235,39 @@ pretty_put_peer(const struct printer *p, const struct tnf_event *ev, const struc
 		bytes[i] = (unsigned char)item.u.u;
 	}
 	if (n == SOCKADDR_SIZE)
-		return pretty_put_socket(p, bytes);
-	pretty_put_address(p, v6, bytes);
+		return pretty_put_socket(d, o, bytes);
+	pretty_put_address(d, o, v6, bytes);
 	return true;
 }
 
 static void
-put_at(const struct printer *p, const struct tnf_event *ev, const struct tnf_value *v,
+put_at(struct dump *d, struct out *o, const struct tnf_event *ev, const struct tnf_value *v,
     const char *name, struct nest *in)
 {
 	if (v->null || v->kind == TNF_K_STRING || v->kind == TNF_K_TYPE)
-		printer_value(p, ev->file, v);
+		print_value(d, o, ev, v);
 	else if (v->kind == TNF_K_STRUCT)
-		pretty_put_record(p, ev, v, in);
-	else if (v->kind == TNF_K_ARRAY && pretty_put_peer(p, ev, v, name))
+		print_record(d, o, ev, v, in, put_at);
+	else if (v->kind == TNF_K_ARRAY && pretty_put_peer(d, o, ev, v, name))
 		return;
 	else if (v->kind == TNF_K_ARRAY && nest_enter(in, v)) {
-		put_array(p, ev, v, in);
+		put_array(d, o, ev, v, in);
 		nest_leave(in);
 	} else if (v->kind == TNF_K_ARRAY)
-		out_lit(p->o, "[]");
+		out_lit(o, "[]");
 	else
-		pretty_put_scalar(p, ev, v, name);
+		pretty_put_scalar(d, o, ev, v, name);
 }
 
 void
-pretty_value_to(const struct printer *p, const struct tnf_event *ev,
+pretty_value(struct dump *d, struct out *o, const struct tnf_event *ev,
     const struct tnf_value *v, const char *name)
 {
-	struct nest in = print_nest(p->d);
+	struct nest in = print_nest(d);
 
-	put_at(p, ev, v, name, &in);
+	put_at(d, o, ev, v, name, &in);
 	if (in.cut)
-		print_cut(p->d, ev->file);
-}
-
-void
-pretty_value(struct dump *d, const struct tnf_event *ev,
-    const struct tnf_value *v, const char *name)
-{
-	struct printer p = printer_of(d);
-
-	pretty_value_to(&p, ev, v, name);
+		print_cut(d, ev->file);
 }
 
 bool
@@ -320,7 +280,7 @@ pretty_differs(struct dump *d, const struct tnf_event *ev, const struct tnf_valu
 	if (kind != PRETTY_NONE)
 		return kind != PRETTY_SIZE && kind != PRETTY_THREAD;
 	return !v->null && (pretty_event_name(ev, v->type, name, v->u.i) != NULL ||
-	    labels_has(d, ev, v, name));
+	    labels_put(d, NULL, ev, v, name));
 }
 
 const char *
@@ -351,21 +311,17 @@ json_pretty(void *arg, const struct tnf_event *ev, const struct tnf_value *v, co
 {
 	const struct json_pretty *j = arg;
 	struct out *text = &j->d->scratch;
-	struct printer p = { j->d, text, false };
 
 	if (!pretty_differs(j->d, ev, v, name))
 		return false;
-	if (text->base == NULL)
-		tnf_out_memory(text);
-	text->p = text->base;
-	pretty_value_to(&p, ev, v, name);
-	json_string(j->to, text->base, (size_t)(text->p - text->base));
+	tnf_out_again(text);
+	pretty_value(j->d, text, ev, v, name);
+	json_string(j->to, text->base, out_size(text));
 	return true;
 }
 
-/* Prints the event's members, or only v if v is not NULL. */
-static void
-put_json(struct dump *d, struct out *o, const struct tnf_event *ev, const struct tnf_value *v,
+void
+print_json(struct dump *d, struct out *o, const struct tnf_event *ev, const struct tnf_value *v,
     const char *name)
 {
 	struct json_pretty pretty = { d, o };
@@ -378,17 +334,4 @@ put_json(struct dump *d, struct out *o, const struct tnf_event *ev, const struct
 		json_args(&w, ev);
 	if (w.in.cut)
 		print_cut(d, ev->file);
-}
-
-void
-print_json_value(struct dump *d, struct out *o, const struct tnf_event *ev,
-    const struct tnf_value *v, const char *name)
-{
-	put_json(d, o, ev, v, name);
-}
-
-void
-print_json_args(struct dump *d, struct out *o, const struct tnf_event *ev)
-{
-	put_json(d, o, ev, NULL, NULL);
 }

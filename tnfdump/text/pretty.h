@@ -9,19 +9,15 @@
 
 /* Prints a member's value as names, major:minor, sizes or symbols; otherwise as
    print_value() does.  'name' is the member's name, or NULL. */
-void pretty_value(struct dump *, const struct tnf_event *,
+void pretty_value(struct dump *, struct out *, const struct tnf_event *,
     const struct tnf_value *, const char *name);
-void pretty_value_to(const struct printer *, const struct tnf_event *,
-    const struct tnf_value *, const char *name);
-
 /* True if pretty_value() prints more than the number, a size or a thread. */
 bool pretty_differs(struct dump *, const struct tnf_event *, const struct tnf_value *,
     const char *name);
-/* Prints a member, or all members as "name":value,... without braces, as JSON; with
-   --pretty numbers that have names become those names, and sizes stay numbers. */
-void print_json_value(struct dump *, struct out *, const struct tnf_event *,
-    const struct tnf_value *, const char *name);
-void print_json_args(struct dump *, struct out *, const struct tnf_event *);
+/* Prints a member as JSON, or if 'v' is NULL all members as "name":value,... without braces;
+   with --pretty numbers that have names become those names, and sizes stay numbers. */
+void print_json(struct dump *, struct out *, const struct tnf_event *,
+    const struct tnf_value *v, const char *name);
 
 /* The name of a slice; a system call is named by its own name. */
 const char *pretty_slice_name(const struct pair_slice *);
@@ -29,5 +25,23 @@ const char *pretty_slice_name(const struct pair_slice *);
 /* Splits a device number as the event's writer packs it; 'type' may be NULL. */
 void device_split(const struct tnf_event *, const struct tnf_type *,
     uint64_t device, uint32_t *major, uint32_t *minor);
+
+/*
+ * labels.c: names from the trace itself.
+ *
+ * Prints the names of a member's value, from the file's context (tnf(5), "Context": values)
+ * or from the kernel that is being followed; false: there are none, and nothing is printed.
+ * If the output is NULL, the call only tells whether there are names.
+ */
+bool labels_put(struct dump *, struct out *, const struct tnf_event *,
+    const struct tnf_value *, const char *member);
+
+/* With --pretty, before the filters: remembers which thread the event's address belongs to,
+   until that thread ends. */
+void labels_see_thread(struct dump *, const struct tnf_event *);
+/* Prints the number and the name of the thread at this address; false: that thread has
+   written no event yet, and nothing is printed. */
+bool labels_put_thread(struct dump *, struct out *, const struct tnf_event *, uint64_t address);
+void labels_free(struct dump *);
 
 #endif

@@ -47,50 +47,25 @@ print_escaped(struct out *o, const char *s, size_t n)
 }
 
 void
-print_chars_to(const struct dump *d, struct out *o, const char *s, size_t n)
+print_chars(struct out *o, const char *s, size_t n)
 {
-	if (d->escape)
+	if (o->escape)
 		print_escaped(o, s, n);
 	else
 		tnf_out_bytes(o, s, n);
 }
 
 void
-print_chars(struct dump *d, const char *s, size_t n)
+print_quoted(struct out *o, const char *s, size_t n)
 {
-	print_chars_to(d, &d->out, s, n);
-}
-
-void
-printer_chars(const struct printer *p, const char *s, size_t n)
-{
-	if (p->escape)
-		print_escaped(p->o, s, n);
-	else
-		tnf_out_bytes(p->o, s, n);
-}
-
-static void
-printer_quoted(const struct printer *p, const char *s, size_t n)
-{
-	struct out *o = p->o;
-
 	out_room(o);
 	*o->p++ = '"';
-	if (!p->escape && n <= OUT_MARGIN / 2) {
+	if (!o->escape && n <= OUT_MARGIN / 2) {
 		memcpy(o->p, s, n);
 		o->p += n;
 	} else
-		printer_chars(p, s, n);
+		print_chars(o, s, n);
 	out_char(o, '"');
-}
-
-void
-print_quoted(struct dump *d, const char *s, size_t n)
-{
-	struct printer p = printer_of(d);
-
-	printer_quoted(&p, s, n);
 }
 
 void
@@ -98,8 +73,7 @@ print_hex_left(struct out *o, uint64_t v, unsigned width)
 {
 	unsigned digits = (67 - (unsigned)__builtin_clzll(v | 1)) / 4;
 
-	out_lit(o, "0x");
-	tnf_out_hex(o, v);
+	tnf_out_0x(o, v);
 	if (digits < width)
 		tnf_out_pad(o, width - digits);
 }
@@ -132,139 +106,128 @@ print_null(struct out *o)
 }
 
 static void
-printer_unsigned(const struct printer *p, const struct tnf_value *v)
+print_unsigned(const struct dump *d, struct out *o, const struct tnf_value *v)
 {
 	bool wide = v->kind == TNF_K_UINT32 || v->kind == TNF_K_UINT64;
 
-	if (p->d->hex || (wide && v->type->opaque)) {
-		out_lit(p->o, "0x");
-		tnf_out_hex(p->o, v->u.u);
-	} else
-		tnf_out_u64(p->o, v->u.u);
+	if (d->hex || (wide && v->type->opaque))
+		tnf_out_0x(o, v->u.u);
+	else
+		tnf_out_u64(o, v->u.u);
 }
 
 void
-printer_scalar(const struct printer *p, const struct tnf_value *v)
+print_scalar(const struct dump *d, struct out *o, const struct tnf_value *v)
 {
 	char c;
 
 	switch (v->kind) {
 	case TNF_K_CHAR:
 		c = (char)v->u.i;
-		printer_chars(p, &c, 1);
+		print_chars(o, &c, 1);
 		break;
 	case TNF_K_INT8: case TNF_K_INT16: case TNF_K_INT32: case TNF_K_INT64:
-		tnf_out_i64(p->o, v->u.i);
+		tnf_out_i64(o, v->u.i);
 		break;
 	case TNF_K_UINT8: case TNF_K_UINT16: case TNF_K_UINT32: case TNF_K_UINT64:
-		printer_unsigned(p, v);
+		print_unsigned(d, o, v);
 		break;
 	case TNF_K_FLOAT32: case TNF_K_FLOAT64:
-		print_float(p->o, v->u.d);
+		print_float(o, v->u.d);
 		break;
 	default:
-		out_lit(p->o, "unhandled scalar");
+		out_lit(o, "unhandled scalar");
 		break;
 	}
 }
 
 void
-print_scalar(struct dump *d, const struct tnf_value *v)
+print_name(struct out *o, const char *name)
 {
-	struct printer p = printer_of(d);
-
-	printer_scalar(&p, v);
+	print_chars(o, name, strlen(name));
 }
 
-static void
-printer_name(const struct printer *p, const char *name)
-{
-	printer_chars(p, name, strlen(name));
-}
-
-static void printer_at(const struct printer *, const struct tnf_file *,
-    const struct tnf_value *, struct nest *);
-
-static void
-printer_record(const struct printer *p, const struct tnf_file *f,
-    const struct tnf_value *r, struct nest *in)
+void
+print_record(struct dump *d, struct out *o, const struct tnf_event *ev,
+    const struct tnf_value *r, struct nest *in, print_item_fn *put)
 {
 	struct tnf_value v;
 
-	out_lit(p->o, "{ type: ");
-	printer_name(p, r->u.r.type->name);
+	out_lit(o, "{ type: ");
+	print_name(o, r->u.r.type->name);
 	if (nest_enter(in, r)) {
-		for (unsigned i = 0; nest_item(in, f, r, i, &v); i++) {
-			out_char(p->o, ' ');
-			printer_name(p, r->u.r.type->members[i].name);
-			out_lit(p->o, ": ");
-			printer_at(p, f, &v, in);
+		for (unsigned i = 0; nest_item(in, ev->file, r, i, &v); i++) {
+			const char *name = r->u.r.type->members[i].name;
+			out_char(o, ' ');
+			print_name(o, name);
+			out_lit(o, ": ");
+			put(d, o, ev, &v, name, in);
 		}
 		nest_leave(in);
 	}
-	out_lit(p->o, " }");
+	out_lit(o, " }");
 }
 
 /* Prints a blob; --pretty shows only its beginning. */
 static void
-printer_blob(const struct printer *p, const struct tnf_value *v)
+print_blob(const struct dump *d, struct out *o, const struct tnf_value *v)
 {
-	size_t n = v->u.s.len, shown = p->d->pretty && n > BLOB_SHOWN ?
+	size_t n = v->u.s.len, shown = d->pretty && n > BLOB_SHOWN ?
 	    BLOB_SHOWN : n;
 	static const char hex[] = "0123456789abcdef";
 
-	out_lit(p->o, "0x");
+	out_lit(o, "0x");
 	for (size_t i = 0; i < shown; i++) {
 		unsigned char c = (unsigned char)v->u.s.chars[i];
-		out_char(p->o, hex[c >> 4]);
-		out_char(p->o, hex[c & 15]);
+		out_char(o, hex[c >> 4]);
+		out_char(o, hex[c & 15]);
 	}
 	if (shown < n || v->cut)
-		out_lit(p->o, "...");
+		out_lit(o, "...");
 	if (shown < n) {
-		out_lit(p->o, " (");
-		tnf_out_u64(p->o, n);
-		out_lit(p->o, v->cut ? " bytes, cut)" : " bytes)");
+		out_lit(o, " (");
+		tnf_out_u64(o, n);
+		out_lit(o, v->cut ? " bytes, cut)" : " bytes)");
 	}
 }
 
 static void
-printer_string(const struct printer *p, const struct tnf_value *v)
+print_string(const struct dump *d, struct out *o, const struct tnf_value *v)
 {
 	if (v->type->blob) {
-		printer_blob(p, v);
+		print_blob(d, o, v);
 		return;
 	}
-	printer_quoted(p, v->u.s.chars, v->u.s.len);
+	print_quoted(o, v->u.s.chars, v->u.s.len);
 	if (v->cut)
-		out_lit(p->o, "...");
+		out_lit(o, "...");
 }
 
 static void
-printer_at(const struct printer *p, const struct tnf_file *f,
-    const struct tnf_value *v, struct nest *in)
+print_at(struct dump *d, struct out *o, const struct tnf_event *ev, const struct tnf_value *v,
+    const char *name, struct nest *in)
 {
 	if (v->null) {
-		print_null(p->o);
+		print_null(o);
 		return;
 	}
 	switch (v->kind) {
 	case TNF_K_STRING:
-		printer_string(p, v);
+		print_string(d, o, v);
 		break;
 	case TNF_K_STRUCT:
-		printer_record(p, f, v, in);
+		print_record(d, o, ev, v, in, print_at);
 		break;
 	case TNF_K_TYPE:
-		printer_name(p, v->u.r.type->name);
+		print_name(o, v->u.r.type->name);
 		break;
 	case TNF_K_ARRAY:
-		out_char(p->o, '<');
-		printer_name(p, v->u.r.type->name);
-		out_char(p->o, '>');
+		out_char(o, '<');
+		print_name(o, v->u.r.type->name);
+		out_char(o, '>');
 		break;
 	default:
-		printer_scalar(p, v);
+		print_scalar(d, o, v);
 		break;
 	}
 }
@@ -277,12 +240,10 @@ print_marked(struct dump *d, const struct tnf_value *v, size_t *ret_len)
 	*ret_len = v->u.s.len;
 	if (!v->cut)
 		return v->u.s.chars;
-	if (o->base == NULL)
-		tnf_out_memory(o);
-	o->p = o->base;
+	tnf_out_again(o);
 	tnf_out_bytes(o, v->u.s.chars, v->u.s.len);
 	out_lit(o, "...");
-	*ret_len = (size_t)(o->p - o->base);
+	*ret_len = out_size(o);
 	return o->base;
 }
 
@@ -308,20 +269,11 @@ print_nest(struct dump *d)
 }
 
 void
-printer_value(const struct printer *p, const struct tnf_file *f,
-    const struct tnf_value *v)
+print_value(struct dump *d, struct out *o, const struct tnf_event *ev, const struct tnf_value *v)
 {
-	struct nest in = print_nest(p->d);
+	struct nest in = print_nest(d);
 
-	printer_at(p, f, v, &in);
+	print_at(d, o, ev, v, NULL, &in);
 	if (in.cut)
-		print_cut(p->d, f);
-}
-
-void
-print_value(struct dump *d, const struct tnf_file *f, const struct tnf_value *v)
-{
-	struct printer p = printer_of(d);
-
-	printer_value(&p, f, v);
+		print_cut(d, ev->file);
 }

@@ -61,7 +61,7 @@ raw_put_label(struct dump *d, const char *s, size_t n)
 {
 	if (n < LABEL)
 		tnf_out_pad(&d->out, LABEL - (unsigned)n);
-	print_chars(d, s, n);
+	print_chars(&d->out, s, n);
 	out_char(&d->out, ' ');
 }
 
@@ -141,7 +141,7 @@ raw_put_scalar(struct dump *d, tnf_datum_t v, const struct raw_type *type)
 	default:
 		break;
 	}
-	print_scalar(d, &val);
+	print_scalar(d, &d->out, &val);
 }
 
 static void
@@ -149,7 +149,7 @@ raw_put_string(struct dump *d, tnf_datum_t v)
 {
 	const char *s = tnf_get_chars(v);
 
-	print_quoted(d, s == NULL ? "" : s, s == NULL ? 0 : strlen(s));
+	print_quoted(&d->out, s == NULL ? "" : s, s == NULL ? 0 : strlen(s));
 }
 
 /* Prints the place and the name of the record that is referred to.  false: something is
@@ -165,14 +165,14 @@ raw_put_reference(struct dump *d, tnf_datum_t v, const struct raw_type *t)
 	case TNF_K_TYPE:
 		if ((name = tnf_type_get_name(v)) == NULL)
 			return false;
-		print_chars(d, name, strlen(name));
+		print_name(&d->out, name);
 		break;
 	case TNF_K_STRING:
 		raw_put_string(d, v);
 		break;
 	default:
 		out_char(&d->out, '<');
-		print_chars(d, t->name, t->len);
+		print_chars(&d->out, t->name, t->len);
 		out_char(&d->out, '>');
 		break;
 	}
@@ -228,7 +228,7 @@ put_slots(struct raw_records *r, tnf_datum_t rec, struct raw_plan *plan)
 	for (unsigned i = 0; i < plan->n; i++) {
 		struct raw_slot *s = &plan->slots[i];
 
-		if (s->len <= LABEL && !r->d->escape) {
+		if (s->len <= LABEL && !o->escape) {
 			out_room(o);
 			memcpy(o->p, s->label, sizeof(s->label));
 			o->p += sizeof(s->label);

@@ -56,7 +56,7 @@ text_put_string(struct dump *d, const char *s)
 	if (s == NULL)
 		print_null(&d->out);
 	else
-		print_quoted(d, s, strlen(s));
+		print_quoted(&d->out, s, strlen(s));
 }
 
 static void
@@ -100,10 +100,11 @@ make_label(const struct dump *d, const char *before, const char *name,
 	struct label l;
 
 	tnf_out_memory(&m);
+	m.escape = d->out.escape;
 	out_str(&m, before);
-	print_chars_to(d, &m, name, strlen(name));
+	print_name(&m, name);
 	out_str(&m, behind);
-	l.len = (size_t)(m.p - m.base);
+	l.len = out_size(&m);
 	l.text = tnf_xstrndup(m.base, l.len);
 	tnf_out_close(&m);
 	return l;
@@ -251,12 +252,12 @@ text_put_member(struct dump *d, const struct tnf_event *ev,
 		break;
 	case TNF_K_STRING:
 		if (v->cut || v->type->blob)
-			print_value(d, ev->file, v);
+			print_value(d, &d->out, ev, v);
 		else
-			print_quoted(d, v->u.s.chars, v->u.s.len);
+			print_quoted(&d->out, v->u.s.chars, v->u.s.len);
 		break;
 	default:
-		print_value(d, ev->file, v);
+		print_value(d, &d->out, ev, v);
 		break;
 	}
 }

@@ -74,7 +74,7 @@ static void
 chrome_details(struct chrome *c, const struct tnf_event *ev)
 {
 	out_lit(c->o, ",\"args\":{");
-	print_json_args(c->d, c->o, ev);
+	print_json(c->d, c->o, ev, NULL, NULL);
 	out_char(c->o, '}');
 }
 
@@ -89,8 +89,7 @@ name_state_row(struct chrome *c, const struct state_span *s, uint32_t row)
 	if (s->lwpid != 0)
 		tnf_out_u64(c->o, s->lwpid);
 	else {
-		out_lit(c->o, "0x");
-		tnf_out_hex(c->o, s->tid);
+		tnf_out_0x(c->o, s->tid);
 	}
 	out_lit(c->o, "\"}}");
 }
@@ -179,9 +178,9 @@ chrome_slice(struct chrome *c, const struct pair_slice *s, const struct tnf_even
 	out_lit(c->o, ",\"dur\":");
 	tnf_out_us(c->o, s->duration);
 	out_lit(c->o, ",\"args\":{\"start\":{");
-	print_json_args(c->d, c->o, s->start);
+	print_json(c->d, c->o, s->start, NULL, NULL);
 	out_lit(c->o, "},\"end\":{");
-	print_json_args(c->d, c->o, end);
+	print_json(c->d, c->o, end, NULL, NULL);
 	out_lit(c->o, "}}}");
 }
 

@@ -49,12 +49,12 @@ csv_field(struct csv *c, const char *s, size_t n)
 	for (size_t i = 0; i < n && !quote; i++)
 		quote = s[i] == '"' || s[i] == ',' || s[i] == '\n' || s[i] == '\r';
 	if (!quote) {
-		print_chars(c->d, s, n);
+		print_chars(c->o, s, n);
 		return;
 	}
 	out_char(o, '"');
 	/* A fast path for the usual case: no terminal and a short text. */
-	if (!c->d->escape && n <= OUT_MARGIN / 4) {
+	if (!o->escape && n <= OUT_MARGIN / 4) {
 		for (; s < end; s++) {
 			*o->p++ = *s;
 			if (*s == '"')
@@ -66,7 +66,7 @@ csv_field(struct csv *c, const char *s, size_t n)
 	for (; s < end; s = part + 1) {
 		if ((part = memchr(s, '"', (size_t)(end - s))) == NULL)
 			part = end;
-		print_chars(c->d, s, (size_t)(part - s));
+		print_chars(c->o, s, (size_t)(part - s));
 		if (part < end)
 			out_lit(o, "\"\"");
 		else
@@ -80,9 +80,9 @@ csv_args(struct csv *c, const struct tnf_event *ev)
 {
 	c->args.p = c->args.base;
 	out_char(&c->args, '{');
-	print_json_args(c->d, &c->args, ev);
+	print_json(c->d, &c->args, ev, NULL, NULL);
 	out_char(&c->args, '}');
-	csv_field(c, c->args.base, (size_t)(c->args.p - c->args.base));
+	csv_field(c, c->args.base, out_size(&c->args));
 }
 
 /* Writes a text that is not UTF-8 with each byte as a character, so that the whole file is
@@ -100,7 +100,7 @@ csv_bytes(struct csv *c, const char *s)
 			out_char(o, (char)(0xc0 | b >> 6));
 		out_char(o, (char)(b >= 0x80 ? 0x80 | (b & 0x3f) : b));
 	}
-	csv_field(c, o->base, (size_t)(o->p - o->base));
+	csv_field(c, o->base, out_size(o));
 }
 
 static void
@@ -140,8 +140,7 @@ csv_event(struct dump *d, const struct tnf_event *ev)
 	tnf_out_u64(o, ev->lwpid);
 	out_char(o, ',');
 	if (ev->kernel) {
-		out_lit(o, "0x");
-		tnf_out_hex(o, ev->tid);
+		tnf_out_0x(o, ev->tid);
 	} else
 		tnf_out_u64(o, ev->tid);
 	out_char(o, ',');

@@ -242,7 +242,7 @@ ctf_begin(struct dump *d)
 static void
 ctf_packet(struct ctf *c, uint64_t lost)
 {
-	size_t body = (size_t)(c->body.p - c->body.base);
+	size_t body = out_size(&c->body);
 	struct ctf_packet h = { .magic = CTF_MAGIC, .first = c->first, .last = c->last,
 		.content_size = (sizeof(h) + body) * 8, .packet_size = (sizeof(h) + body) * 8,
 		.lost = lost };
@@ -265,8 +265,8 @@ static void
 as_text(struct ctf *c, const struct tnf_event *ev, const struct tnf_value *v)
 {
 	c->text.p = c->text.base;
-	print_json_value(c->d, &c->text, ev, v, NULL);
-	ctf_string(c, c->text.base, (size_t)(c->text.p - c->text.base));
+	print_json(c->d, &c->text, ev, v, NULL);
+	ctf_string(c, c->text.base, out_size(&c->text));
 }
 
 /* Writes an argument; numbers are widened to 64 bits, and a null is 0, so one layout is
@@ -318,7 +318,7 @@ ctf_event(struct dump *d, const struct tnf_event *ev)
 	ctf_string(c, comm != NULL ? comm : "", comm != NULL ? strlen(comm) : 0);
 	for (unsigned i = 0; i < ev->probe->n_members; i++)
 		ctf_value(c, ev, i);
-	if ((size_t)(c->body.p - c->body.base) >= PACKET_BODY)
+	if (out_size(&c->body) >= PACKET_BODY)
 		ctf_packet(c, 0);
 	return c->stream.error != 0 || c->body.error != 0 ? -1 : 0;
 }

@@ -87,8 +87,7 @@ folded_address(struct folded *f, const struct tnf_event *ev, uint64_t addr)
 		folded_frame(&f->line, s);
 		return;
 	}
-	out_lit(&f->line, "0x");
-	tnf_out_hex(&f->line, addr);
+	tnf_out_0x(&f->line, addr);
 }
 
 static void
@@ -117,7 +116,7 @@ stack_frames(struct folded *f, const struct tnf_event *ev)
 static void
 folded_count(struct folded *f)
 {
-	size_t len = (size_t)(f->line.p - f->line.base);
+	size_t len = out_size(&f->line);
 	bool fresh;
 	struct stack *s = tnf_xmap_put(&f->stacks, f->line.base, len, &fresh);
 
@@ -162,7 +161,7 @@ folded_end(struct dump *d)
 	struct out *o = &f->d->out;
 
 	for (const struct stack *s = f->first; s != NULL; s = s->next) {
-		print_chars(f->d, tnf_map_key(&f->stacks, s), s->len);
+		print_chars(&f->d->out, tnf_map_key(&f->stacks, s), s->len);
 		out_char(o, ' ');
 		tnf_out_u64(o, s->count);
 		out_char(o, '\n');

@@ -170,10 +170,8 @@ static void
 html_pretty(struct html_members *h, const struct tnf_event *ev,
     const struct tnf_value *v, const char *name)
 {
-	struct printer to = { h->d, &h->text, false };
-
 	h->text.p = h->text.base;
-	pretty_value_to(&to, ev, v, name);
+	pretty_value(h->d, &h->text, ev, v, name);
 }
 
 static void
@@ -191,7 +189,7 @@ html_name(struct html_members *h, struct html_member *m,
 		return;
 	html_pretty(h, ev, v, m->name);
 	*name = html_strings_number(&h->names, h->text.base,
-	    (size_t)(h->text.p - h->text.base));
+	    out_size(&h->text));
 }
 
 static uint32_t
@@ -204,7 +202,7 @@ html_string(struct html_members *h, const struct html_member *m,
 		return html_strings_number(h->strings, v->u.s.chars, v->u.s.len);
 	html_pretty(h, ev, v, m->name);
 	return html_strings_number(h->strings, h->text.base,
-	    (size_t)(h->text.p - h->text.base));
+	    out_size(&h->text));
 }
 
 static void
@@ -310,7 +308,7 @@ html_members_json(struct html_members *h, struct out *o,
 
 	out_lit(o, "\"names\":[");
 	tnf_out_bytes(o, h->names.json.base,
-	    (size_t)(h->names.json.p - h->names.json.base));
+	    out_size(&h->names.json));
 	out_lit(o, "],\"probes\":[");
 	for (unsigned k = 0; k < h->n; k++) {
 		const struct html_probe *one = &p[h->order[k]];

@@ -267,8 +267,8 @@ html_put(void *arg, struct out *o, const struct html_column *c)
 {
 	static const char zeros[8];
 	struct html *h = arg;
-	size_t size = (size_t)(c->bytes.p - c->bytes.base);
-	size_t at = (size_t)(h->sections.p - h->sections.base);
+	size_t size = out_size(&c->bytes);
+	size_t at = out_size(&h->sections);
 
 	tnf_out_format(o, "[\"%s\",%zu,%zu]", c->kind, at, size / c->width);
 	tnf_out_bytes(&h->sections, c->bytes.base, size);
@@ -344,7 +344,7 @@ static void
 html_list(struct out *o, const char *name, const struct out *items)
 {
 	tnf_out_format(o, ",\"%s\":[", name);
-	tnf_out_bytes(o, items->base, (size_t)(items->p - items->base));
+	tnf_out_bytes(o, items->base, out_size(items));
 	out_char(o, ']');
 }
 
@@ -440,18 +440,18 @@ html_write(struct html *h)
 	tnf_out_memory(&meta);
 	tnf_out_memory(&h->packed);
 	html_meta(h, &meta);
-	size_t n = (size_t)(meta.p - meta.base);
+	size_t n = out_size(&meta);
 	for (unsigned i = 0; i < 4; i++)
 		head[i] = (unsigned char)(n >> 8 * i);
 	html_compress(h, head, sizeof(head), false);
 	html_compress(h, meta.base, n, false);
 	html_compress(h, zeros, -n & 7, false);
 	html_compress(h, h->sections.base,
-	    (size_t)(h->sections.p - h->sections.base), true);
+	    out_size(&h->sections), true);
 	deflateEnd(&h->z);
 	out_str(&h->d->out, html_page_before);
 	html_base64(&h->d->out, (const unsigned char *)h->packed.base,
-	    (size_t)(h->packed.p - h->packed.base));
+	    out_size(&h->packed));
 	out_str(&h->d->out, html_page_after);
 	tnf_out_close(&meta);
 	tnf_out_close(&h->packed);

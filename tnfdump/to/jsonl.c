@@ -101,7 +101,7 @@ make_middle(struct middle *m, const struct tnf_probe *p)
 	tnf_out_memory(&text);
 	json_probe(&text, p);
 	out_lit(&text, ",\"args\":{");
-	m->len = (size_t)(text.p - text.base);
+	m->len = out_size(&text);
 	m->text = tnf_xcalloc(1, m->len);
 	memcpy(m->text, text.base, m->len);
 	tnf_out_close(&text);
@@ -170,7 +170,7 @@ jsonl_event(struct dump *d, const struct tnf_event *ev)
 		json_cstring(o, cgroup);
 	}
 	tnf_out_bytes(o, m->text, m->len);
-	print_json_args(d, o, ev);
+	print_json(d, o, ev, NULL, NULL);
 	out_lit(o, "}}\n");
 	return o->error != 0 ? -1 : 0;
 }

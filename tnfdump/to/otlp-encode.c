@@ -43,7 +43,7 @@ otlp_open(struct otlp *e, unsigned field, const char *name)
 	proto_varint(e->o, (uint64_t)field << 3 | 2);
 	out_room(e->o);
 	e->o->p += LENGTH_SIZE;
-	return (size_t)(e->o->p - e->o->base);
+	return out_size(e->o);
 }
 
 void
@@ -56,7 +56,7 @@ otlp_close(struct otlp *e, size_t opened)
 		out_char(e->o, '}');
 		return;
 	}
-	n = (size_t)(e->o->p - e->o->base) - opened;
+	n = out_size(e->o) - opened;
 	p = e->o->base + opened - LENGTH_SIZE;
 	for (int i = 0; i < LENGTH_SIZE; i++, n >>= 7)
 		p[i] = (char)(n & 0x7f) | (i < LENGTH_SIZE - 1 ? (char)0x80 : 0);
@@ -232,15 +232,14 @@ value_text(struct otlp *e, struct dump *d, const struct tnf_event *ev,
     const struct tnf_value *v, const char *member, bool pretty)
 {
 	struct out *text = e->text;
-	struct printer to = { d, text, false };
 
 	text->p = text->base;
 	if (pretty)
-		pretty_value_to(&to, ev, v, member);
+		pretty_value(d, text, ev, v, member);
 	else
-		print_json_value(d, text, ev, v, member);
+		print_json(d, text, ev, v, member);
 	const char *s = text->base;
-	size_t n = (size_t)(text->p - s);
+	size_t n = out_size(text);
 	if (n >= 2 && *s == '"' && s[n - 1] == '"') {
 		s++;
 		n -= 2;

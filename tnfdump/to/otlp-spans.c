@@ -17,7 +17,7 @@ enum { STATUS_MESSAGE = 2, STATUS_CODE = 3, STATUS_CODE_ERROR = 2, KIND_INTERNAL
 void
 spans_keep(struct spans *all, struct encoded *to)
 {
-	size_t n = (size_t)(all->buffer.p - all->buffer.base);
+	size_t n = out_size(&all->buffer);
 
 	if (n == 0)
 		return;
@@ -228,7 +228,7 @@ tree_finish(struct spans *all, struct tree *t)
 	if (any) {
 		all->left_out += t->left_out;
 		write_spans(all, t);
-		tnf_out_bytes(&all->d->out, all->buffer.base, (size_t)(all->buffer.p - all->buffer.base));
+		tnf_out_bytes(&all->d->out, all->buffer.base, out_size(&all->buffer));
 		all->buffer.p = all->buffer.base;
 	}
 	tree_free(all, t);

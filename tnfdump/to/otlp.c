@@ -202,12 +202,10 @@ span_judge(struct otlp_run *r, struct span *s, const struct tnf_event *ev)
 		if (v.kind == TNF_K_STRING ? v.u.s.len == 0 : v.kind == TNF_K_STRUCT ||
 		    v.kind == TNF_K_ARRAY || v.u.i == 0)
 			continue;
-		struct printer to = { r->spans.d, &r->spans.text, false };
-
 		r->spans.text.p = r->spans.text.base;
-		pretty_value_to(&to, ev, &v, members[i]);
+		pretty_value(r->spans.d, &r->spans.text, ev, &v, members[i]);
 		s->failed = true;
-		s->error = tnf_xasprintf("%.*s", (int)(r->spans.text.p - r->spans.text.base), r->spans.text.base);
+		s->error = tnf_xasprintf("%.*s", (int)out_size(&r->spans.text), r->spans.text.base);
 		return;
 	}
 }
@@ -255,11 +253,11 @@ link_message(struct otlp_run *r, const struct tnf_event *ev, struct span *s)
 	if (s == NULL || !hosts_message(r->spans.d, &r->message_roles, ev, &r->key, &sent))
 		return;
 	if (sent) {
-		ids = tnf_xmap_put(&r->sent, r->key.base, (size_t)(r->key.p - r->key.base), NULL);
+		ids = tnf_xmap_put(&r->sent, r->key.base, out_size(&r->key), NULL);
 		*ids = s->id;
 		return;
 	}
-	ids = tnf_map_get(&r->sent, r->key.base, (size_t)(r->key.p - r->key.base));
+	ids = tnf_map_get(&r->sent, r->key.base, out_size(&r->key));
 	if (ids == NULL)
 		return;
 	link = otlp_open(e, SPAN_LINK, NULL);

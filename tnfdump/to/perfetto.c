@@ -168,10 +168,8 @@ static void
 note_pretty(struct perfetto *p, const struct tnf_event *ev,
     const struct tnf_value *v, const char *name)
 {
-	struct printer to = { p->d, &p->text, false };
-
 	p->text.p = p->text.base;
-	pretty_value_to(&to, ev, v, name);
+	pretty_value(p->d, &p->text, ev, v, name);
 	proto_message(&p->note, NOTE_STRING, &p->text);
 }
 
@@ -206,7 +204,7 @@ note_value(struct perfetto *p, const struct tnf_event *ev,
 		__attribute__((fallthrough));
 	default:
 		p->text.p = p->text.base;
-		print_json_value(p->d, &p->text, ev, v, name);
+		print_json(p->d, &p->text, ev, v, name);
 		proto_message(&p->note, NOTE_JSON, &p->text);
 	}
 }

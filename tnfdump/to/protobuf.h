@@ -60,7 +60,7 @@ proto_double(struct out *o, unsigned field, double v)
 static inline void
 proto_message(struct out *o, unsigned field, struct out *m)
 {
-	proto_bytes(o, field, m->base, (size_t)(m->p - m->base));
+	proto_bytes(o, field, m->base, out_size(m));
 	m->p = m->base;
 }
 

@@ -312,8 +312,8 @@ members_bind_other(struct members *m, sqlite3_stmt *row, int i,
 {
 	struct out *o = members_text(m, (unsigned)i);
 
-	print_json_value(m->d, o, ev, v, name);
-	size_t n = (size_t)(o->p - o->base);
+	print_json(m->d, o, ev, v, name);
+	size_t n = out_size(o);
 	if (n >= 2 && o->base[0] == '"')	/* a string, without its quotes */
 		sqlite3_bind_text64(row, i, o->base + 1, n - 2, SQLITE_STATIC,
 		    SQLITE_UTF8);
