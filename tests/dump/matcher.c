@@ -200,7 +200,10 @@ static struct event {
 	uint64_t number;
 	unsigned keep;
 	bool	 open;
+	unsigned below;		/* the one before of the same instance, from 1 */
 } events[EVENTS];
+enum { NUMBERS = 20000 };
+static unsigned newest[KINDS * LENGTH(who) * LENGTH(texts) * NUMBERS];	/* of each instance, from 1 */
 static uint64_t chance = 1;
 static unsigned dropped[EVENTS], n_dropped;
 
@@ -211,11 +214,13 @@ pick(unsigned n)
 	return (unsigned)(chance >> 33) % n;
 }
 
-static bool
-same_instance(const struct event *a, const struct event *b)
+/* What tells instances apart, as one number. */
+static unsigned
+instance(const struct event *e)
 {
-	return a->kind == b->kind && a->number == b->number && a->text == b->text &&
-	    (a->kind != WORK || a->who == b->who) && (a->kind != IO || who[a->who].file == who[b->who].file);
+	unsigned of = e->kind == WORK ? e->who : e->kind == IO ? who[e->who].file : 0;
+
+	return (((unsigned)e->kind * LENGTH(who) + of) * LENGTH(texts) + e->text) * NUMBERS + (unsigned)e->number;
 }
 
 /* An end is mostly that of something that began. */
@@ -228,7 +233,7 @@ invent(unsigned i)
 		*e = events[pick(i)];
 	else {
 		*e = (struct event){ .kind = pick(KINDS), .who = pick(LENGTH(who)) };
-		e->number = e->kind == WORK ? 0 : pick(4) == 0 ? pick(3) : pick(20000);
+		e->number = e->kind == WORK ? 0 : pick(4) == 0 ? pick(3) : pick(NUMBERS);
 		e->text = e->kind == GET ? pick(LENGTH(texts)) : 0;
 	}
 	e->ends = pick(2) != 0;
@@ -284,14 +289,15 @@ on_dropped(void *arg, void **user)
 	dropped[n_dropped++] = (unsigned)((struct event *)*user - events);
 }
 
-/* The newest open start of the event's instance before 'i', or EVENTS. */
+/* The newest open start of the event's instance, or EVENTS. */
 static unsigned
-search(unsigned i, const struct event *e)
+search(const struct event *e)
 {
-	while (i-- > 0)
-		if (events[i].open && same_instance(&events[i], e))
-			return i;
-	return EVENTS;
+	unsigned *at = &newest[instance(e)];
+
+	while (*at != 0 && !events[*at - 1].open)
+		*at = events[*at - 1].below;
+	return *at != 0 ? *at - 1 : EVENTS;
 }
 
 /* Closes a start that had to be dropped, and was dropped as the next one. */
@@ -314,13 +320,15 @@ check_start(unsigned i, const struct pair_slice *s)
 	EXPECT(i, s->user != NULL && *s->user == NULL);
 	*s->user = &events[i];
 	events[i].open = true;
+	events[i].below = newest[instance(e)];
+	newest[instance(e)] = i + 1;
 }
 
 static void
 check_end(unsigned i, const struct pair_slice *s, uint64_t *orphans)
 {
 	const struct event *e = &events[i], *start;
-	unsigned at = search(i, e);
+	unsigned at = search(e);
 
 	EXPECT(i, strcmp(s->name, kinds[e->kind].name) == 0);
 	if (at == EVENTS) {
@@ -382,7 +390,7 @@ forget(unsigned i, const struct tnf_event *ev, unsigned *n)
 		struct event of = { .kind = WORK, .who = events[i].who };
 
 		pairs_forget_thread(pairs, ev);
-		while ((at = search(i + 1, &of)) != EVENTS)
+		while ((at = search(&of)) != EVENTS)
 			expect_dropped(i, at, n);
 	}
 	if (i % FORGET_ALL == 0) {
