@@ -16,7 +16,6 @@
 
 #include "libtnfprobe/internal.h"
 
-#define DEPTH		16	/* of records in records */
 #define RECORDS_MAX	32	/* record types that come with one definition */
 #define SLOTS_MAX	16
 
@@ -80,10 +79,10 @@ same_names(const char *attrs, uint32_t ref, unsigned n)
 }
 
 static void adopt_types(const struct tnf_tag_data *const *slots, unsigned n,
-    const uint32_t *cells, unsigned depth);
+    const uint32_t *cells);
 
 static void
-adopt_record(const struct tnf_tag_data *data, uint32_t ref, unsigned depth)
+adopt_record(const struct tnf_tag_data *data, uint32_t ref)
 {
 	const uint32_t *r = adopt_follow(ref, 24), *cells;
 	unsigned n;
@@ -95,17 +94,18 @@ adopt_record(const struct tnf_tag_data *data, uint32_t ref, unsigned depth)
 	    ref & ~TNF_REF32_PERMANENT, __ATOMIC_RELEASE);
 	n = slot_count(data->slots);
 	cells = adopt_array(r[3], n + 1);
-	if (cells != NULL && depth < DEPTH)
-		adopt_types(data->slots, n, cells + 1, depth + 1);
+	if (cells != NULL)
+		adopt_types(data->slots, n, cells + 1);
 }
 
+/* Each type of this program is adopted once, so that what the file says of records in records
+   comes to an end. */
 static void
-adopt_types(const struct tnf_tag_data *const *slots, unsigned n,
-    const uint32_t *cells, unsigned depth)
+adopt_types(const struct tnf_tag_data *const *slots, unsigned n, const uint32_t *cells)
 {
 	for (unsigned i = 0; i < n; i++)
 		if (slots[i]->kind == TNF_TAG_RECORD && slots[i]->index == 0)
-			adopt_record(slots[i], cells[i], depth);
+			adopt_record(slots[i], cells[i]);
 }
 
 /* Probes made at run time may differ in the types of their arguments alone. */
@@ -165,7 +165,7 @@ adopt_probe(const struct tnf_probe_control *probe)
 		cells = adopt_array(r[3], n + 2);
 		if (cells == NULL || !same_types(probe->slots, n, cells + 2))
 			continue;
-		adopt_types(probe->slots, n, cells + 2, 0);
+		adopt_types(probe->slots, n, cells + 2);
 		return at;
 	}
 	return 0;
