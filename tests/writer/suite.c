@@ -39,6 +39,13 @@ teardown(void)
 	unlink(second);
 }
 
+void
+suite_setup(TCase *t)
+{
+	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_set_timeout(t, 60);
+}
+
 int
 run_tests(const char *name, const TTest *const *tests, size_t n)
 {
@@ -46,8 +53,7 @@ run_tests(const char *name, const TTest *const *tests, size_t n)
 	TCase *t = tcase_create(name);
 	size_t i;
 
-	tcase_add_checked_fixture(t, setup, teardown);
-	tcase_set_timeout(t, 60);
+	suite_setup(t);
 	for (i = 0; i < n; i++)
 		tcase_add_test(t, tests[i]);
 	suite_add_tcase(s, t);

@@ -20,6 +20,9 @@ extern struct events ev;	/* by finish(), in order of time */
 void start(unsigned kbytes);	/* all probes of the program on */
 void finish(void);		/* reads the file, which must be sound */
 
+/* Gives each test of the case its two names of files, which are removed. */
+void suite_setup(TCase *);
+
 /* Runs the tests; main() returns what it returns. */
 int run_tests(const char *name, const TTest *const *tests, size_t n);
 
