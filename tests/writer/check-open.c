@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -216,6 +217,44 @@ START_TEST(changed_from_one_that_was_cut)
 	ck_assert_uint_eq(c->state, TNF_PROC_BROKEN);
 	ck_assert_str_eq(c->file_name, path);
 	number(2);
+}
+END_TEST
+
+static char *attributes;	/* of a probe that a definition cannot read yet */
+static int given = -1;
+
+static void
+on_segv(int sig)
+{
+	(void)sig;
+	mprotect(attributes, (size_t)getpagesize(), PROT_READ);
+	given = selfctl_open(second, 128);
+}
+
+/* A controller brings another file while a definition is being written: it hears that the
+   process is busy, and the definition is in the file that the process has. */
+START_TEST(changed_within_a_definition)
+{
+	struct tnf_probe_control *p = aligned_alloc(64, sizeof(*p));
+	struct sigaction action = { .sa_handler = on_segv, .sa_flags = SA_NODEFER };
+	struct tnf_probe_setup setup;
+
+	ck_assert_int_eq(selfctl_open(path, 128), 0);
+	selfctl_enable(NULL);
+	number(1);
+	attributes = mmap(NULL, (size_t)getpagesize(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	strcpy(attributes, "name busy;slots ;keys k;file f.c;line 1;");
+	mprotect(attributes, (size_t)getpagesize(), PROT_NONE);
+	*p = (struct tnf_probe_control){ .tnf_version = TNF_PROBE_ABI, .size = sizeof(*p), .test = 1,
+	    .traced = 1, .ops = _tnf_process_control.ops, .event_size = 8, .attrs = attributes };
+	ck_assert_int_eq(sigaction(SIGSEGV, &action, NULL), 0);
+	if (p->ops->alloc(p, &setup) != NULL)
+		p->ops->commit(&setup);
+	ck_assert_int_eq(given, EBUSY);
+	ck_assert_int_eq(selfctl_open(second, 128), 0);
+	finish();
+	ck_assert_uint_eq(ev.n, 2);
+	IS(1, "busy");
 }
 END_TEST
 
@@ -552,7 +591,7 @@ main(void)
 		opened_first, open_refused, running_without_file, broken_and_mended, changed,
 		changed_within_a_large_hit, changed_often_within_a_hit,
 		changed_from_one_that_was_cut, changed_under_way,
-		changed_to_a_small_one, changed_in_child,
+		changed_to_a_small_one, changed_within_a_definition, changed_in_child,
 		changed_and_forked_within_a_hit, filter,
 		filter_of_a_thread, other_rights,
 	};

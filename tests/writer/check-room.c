@@ -264,25 +264,34 @@ START_TEST(tag_space_full)
 }
 END_TEST
 
+/* The file of the name in 'path', as another process sees it: its first bytes. */
+static char *
+look(size_t size)
+{
+	int fd = open(path, O_RDWR);
+	char *file = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+	ck_assert(file != MAP_FAILED);
+	close(fd);
+	return file;
+}
+
 /* All generations have been used: they begin again. */
 START_TEST(generations)
 {
 	const uint32_t last = 0xfffffffe, blocks = 64, data = 0x18000;
 	char want[32], *file;
 	size_t i;
-	int n, fd = -1;
+	int n;
 
 	start(128);
 	TNF_PROBE_0(first, "", "");
 	tnf_thread_disable();
-	fd = open(path, O_RDWR);
-	file = mmap(NULL, 0x20000, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	ck_assert(file != MAP_FAILED);
+	file = look(0x20000);
 	for (i = 0; i < blocks; i++)
 		((uint32_t *)(void *)(file + data + i * 512))[1] = last - 1;
 	((struct tnf_ext *)(void *)(file + TNF_EXT_OFFSET))->data_cursor =
 	    (uint64_t)(last - 1) * blocks;
-	close(fd);
 	tnf_thread_enable();
 	for (n = 0; n < 100000; n++)
 		TNF_PROBE_2(loop, "", "", tnf_int, i, n, tnf_string, s, "x");
@@ -297,12 +306,83 @@ START_TEST(generations)
 }
 END_TEST
 
+/* In the largest file no reference leads to the next lap.  So a thread whose block is of the
+   lap before takes a fresh one for its next event, whose strings may need one more. */
+START_TEST(lap_of_the_largest)
+{
+	const uint64_t size = 1 << 30;
+	char big[251];
+	struct tnf_ext *ext;
+	int fd;
+
+	memset(big, 'b', 250);
+	big[250] = '\0';
+	fd = open(path, O_RDWR | O_CREAT | O_EXCL, 0600);
+	ck_assert_int_eq(ftruncate(fd, (off_t)size), 0);	/* hardly any of it is written */
+	close(fd);
+	_tnf_process_control.open(path, size, -1);
+	ck_assert_int_eq(_tnf_process_control.open_result, 0);
+	selfctl_enable(NULL);
+	TNF_PROBE_2(lap, "", "", tnf_string, a, big, tnf_string, b, big + 1);
+	ext = (struct tnf_ext *)(void *)(look(4096) + TNF_EXT_OFFSET);
+	ck_assert_uint_gt(ext->data_cursor, 0);
+	ext->data_cursor += (size - 0x18000) / 512;
+	TNF_PROBE_2(lap, "", "", tnf_string, a, big, tnf_string, b, big + 1);
+	for (int i = 0; i < TNF_LOST_REASONS; i++)
+		ck_assert_uint_eq(ext->lost[i], 0);
+}
+END_TEST
+
+/* How many blocks an event asks for that gets none, all being held by somebody who lives. */
+static uint64_t
+asked_for(const char *file, unsigned strings)
+{
+	const struct tnf_ext *ext = (const struct tnf_ext *)(const void *)(file + TNF_EXT_OFFSET);
+	uint64_t before = ext->data_cursor, lost = ext->lost[TNF_LOST_NO_BLOCK];
+	char a[251], b[251], c[251], d[251];
+
+	memset(a, 'a', 250);
+	a[250] = '\0';
+	memcpy(b, a, 251);
+	memcpy(c, a, 251);
+	memcpy(d, a, 251);
+	if (strings == 2) {
+		TNF_PROBE_2(large, "", "", tnf_string, a, a, tnf_string, b, b);
+	} else {
+		TNF_PROBE_4(larger, "", "", tnf_string, a, a, tnf_string, b, b, tnf_string, c, c,
+		    tnf_string, d, d);
+	}
+	ck_assert_uint_eq(ext->lost[TNF_LOST_NO_BLOCK], lost + 1);
+	return ext->data_cursor - before;
+}
+
+/* An event that has found no block for one value looks for none for the others. */
+START_TEST(asks_once)
+{
+	char *file;
+	uint64_t one;
+
+	start(128);
+	TNF_PROBE_0(small, "", "");
+	file = look(128 * 1024);
+	for (uint32_t at = 0x18000; at < 0x20000; at += 512) {
+		struct tnf_block_header *b = (struct tnf_block_header *)(void *)(file + at);
+
+		if (b->next_block == 0)
+			b->next_block = 1;
+	}
+	one = asked_for(file, 2);
+	ck_assert_uint_gt(one, 0);
+	ck_assert_uint_eq(asked_for(file, 4), one);
+}
+END_TEST
+
 int
 main(void)
 {
 	const TTest *const tests[] = {
 		thread_exit, no_block, killed_owners, long_sleep, pause_in_a_hurry,
-		directory_full, tag_space_full, generations,
+		directory_full, tag_space_full, generations, lap_of_the_largest, asks_once,
 	};
 
 	return run_tests("room", tests, sizeof(tests) / sizeof(tests[0]));

@@ -472,6 +472,45 @@ START_TEST(children)
 }
 END_TEST
 
+static const struct tnf_probe_argument_type two_signed[] = {
+	{ "a", TNF_ARG_INT64 }, { "b", TNF_ARG_INT64 },
+}, first_unsigned[] = {
+	{ "a", TNF_ARG_UINT64 }, { "b", TNF_ARG_INT64 },
+}, second_unsigned[] = {
+	{ "a", TNF_ARG_INT64 }, { "b", TNF_ARG_UINT64 },
+};
+
+static void
+hit_minus_one(const struct tnf_probe_argument_type *args)
+{
+	struct tnf_probe_control *p = define("like", 2, args);
+
+	selfctl_on(p);
+	tnf_probe_hit(p, (struct tnf_probe_value[]){ { .u.i = -1 }, { .u.i = -1 } });
+}
+
+static void child_first(void) { hit_minus_one(first_unsigned); }
+static void child_second(void) { hit_minus_one(second_unsigned); }
+static void child_same(void) { hit_minus_one(two_signed); }
+
+/* A child's probe that differs in the type of one argument alone is another one. */
+START_TEST(children_with_other_types)
+{
+	start(256);
+	in_child(child_same);
+	in_child(child_first);
+	in_child(child_second);
+	in_child(child_same);
+	finish();
+	ck_assert_uint_eq(ev.n, 4);
+	ck_assert_uint_eq(ev.probes, 3);
+	IS(0, "like a=-1 b=-1");
+	IS(1, "like a=18446744073709551615 b=-1");
+	IS(2, "like a=-1 b=18446744073709551615");
+	IS(3, "like a=-1 b=-1");
+}
+END_TEST
+
 /* The process goes on in another file: what was defined is defined there. */
 START_TEST(another_file)
 {
@@ -530,7 +569,7 @@ int
 main(void)
 {
 	const TTest *const tests[] = { off, kinds, refused, same, sizes,
-	    small_file, characters, sixteen, shortened, threads, children, another_file,
+	    small_file, characters, sixteen, shortened, threads, children, children_with_other_types, another_file,
 	    connected };
 
 	return run_tests("runtime", tests, COUNT(tests));

@@ -3,6 +3,7 @@
  *
  *	start			hits "work" once
  *	start maps		... and prints what it shares
+ *	start copy		... and copies a line of its standard input
  *	start load LIBRARY	... and after it has loaded the library
  *	start filter N,N... PROGRAM...	executes it, with a filter that kills for these calls
  *
@@ -181,6 +182,15 @@ filter(char **argv)
 	return 99;
 }
 
+static void
+copy_line(void)
+{
+	char line[80];
+
+	if (fgets(line, sizeof(line), stdin) != NULL)
+		fputs(line, stdout);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -198,5 +208,7 @@ main(int argc, char **argv)
 	hit();
 	if (argc > 1 && strcmp(argv[1], "maps") == 0)
 		print_shared();
+	else if (argc > 1 && strcmp(argv[1], "copy") == 0)
+		copy_line();
 	return 0;
 }

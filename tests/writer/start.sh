@@ -91,6 +91,31 @@ if [ -z "$SANITIZE" ]; then
 	rm rings/*
 fi
 
+# Without the directory, with one that others may write to, and with a text that is none or ends
+# too early, the program starts as ever, with its standard input.
+copies() {
+	[ "$(echo line | run ./wanted copy)" = line ] || fail "$1: its standard input is not there"
+	no_ring "$1"
+}
+TNF_WATCH=$TMP/nowhere copies "without the directory"
+chmod 777 run
+copies "with a directory that others may write to"
+chmod 755 run
+while IFS= read -r text; do
+	# shellcheck disable=SC2059  # it is the format
+	printf "$text" >run/start
+	copies "with the text $text"
+done <<'T'
+
+tnf
+tnf-start 1
+tnf-start 1\n
+tnf-start 1\nrings x\n
+tnf-start 1\npidns 1\n
+tnf-start 2\npidns 1\nrings x\n
+T
+wanted "$TMP/rings"
+
 # A controller gives the program a file when the library has seen that it has none, or while
 # it sets up the ring: the controller's stays.
 for by in call name late; do
