@@ -22,6 +22,14 @@
 #define FRAMES_MIN	8u		/* bytes of a section about frames, ... */
 #define FRAMES_MAX	(64u << 20)	/* ... and not more */
 #define RELOCATIONS_MAX	(64u << 20)	/* looked at, all searches together */
+/* The relocation whose addend is the address of a resolver. */
+#if defined(__x86_64__)
+#define IRELATIVE	R_X86_64_IRELATIVE
+#elif defined(__aarch64__)
+#define IRELATIVE	R_AARCH64_IRELATIVE
+#else
+#define IRELATIVE	UINT32_MAX
+#endif
 #define SYMBOL_MAX	256u		/* characters that we compare */
 
 struct elffile {
@@ -462,6 +470,29 @@ tnf_elffile_functions(struct elffile *e, bool (*fn)(void *, const char *, uint64
 	elffile_search(e, ALL, call_function, &f);
 }
 
+struct each_label {
+	bool	(*fn)(void *, const char *, uint64_t, bool);
+	void	*arg;
+};
+
+static bool
+call_label(void *arg, const char *s, const GElf_Sym *sym)
+{
+	struct each_label *l = arg;
+	int type = GELF_ST_TYPE(sym->st_info);
+
+	return type == STT_SECTION || type == STT_FILE || type == STT_TLS ||
+	    sym->st_shndx == SHN_ABS || l->fn(l->arg, s, sym->st_value, type == STT_GNU_IFUNC);
+}
+
+void
+tnf_elffile_labels(struct elffile *e, bool (*fn)(void *, const char *, uint64_t, bool), void *arg)
+{
+	struct each_label l = { fn, arg };
+
+	elffile_search(e, ALL, call_label, &l);
+}
+
 static bool
 match_address(void *arg, const char *s, const GElf_Sym *sym)
 {
@@ -578,21 +609,104 @@ tnf_elffile_pointer(struct elffile *e, uint64_t address, uint64_t *ret)
 	return word != 0;
 }
 
-static bool
-needed_in(struct elffile *e, Elf_Scn *scn, const GElf_Shdr *sh, const char *prefix,
-    char *ret, size_t size)
+bool
+tnf_elffile_has_sections(struct elffile *e)
 {
-	Elf_Data *data = elffile_load(e, scn, sh);
-	const char *name;
-	GElf_Dyn dyn;
+	size_t n;
 
-	if (data == NULL || !strings_sane(e, sh->sh_link))
-		return false;
-	for (size_t i = 0; i < sh->sh_size / sh->sh_entsize && i < INT32_MAX &&
-	    gelf_getdyn(data, (int)i, &dyn) != NULL && dyn.d_tag != DT_NULL; i++) {
-		if (dyn.d_tag != DT_NEEDED)
+	return elf_getshdrnum(e->elf, &n) == 0 && n > 0;
+}
+
+void
+tnf_elffile_segments(struct elffile *e, bool (*fn)(void *, const struct elffile_segment *),
+    void *arg)
+{
+	struct elffile_segment s;
+	GElf_Phdr ph;
+	size_t n;
+
+	if (elf_getphdrnum(e->elf, &n) != 0)
+		return;
+	for (size_t i = 0; i < n && i < SEGMENTS_MAX; i++) {
+		if (gelf_getphdr(e->elf, (int)i, &ph) == NULL)
 			continue;
-		name = elf_strptr(e->elf, sh->sh_link, dyn.d_un.d_val);
+		s = (struct elffile_segment){ ph.p_type, ph.p_flags & PF_X, ph.p_vaddr,
+		    ph.p_offset > e->file_size ? 0 : ph.p_filesz };
+		if (s.size > e->file_size - ph.p_offset)
+			s.size = e->file_size - ph.p_offset;
+		if (!fn(arg, &s))
+			return;
+	}
+}
+
+/* The object's own address that an entry is about; false: there is none. */
+static bool
+relocation_address(Elf_Data *symbols, const GElf_Rela *rela, uint64_t *ret)
+{
+	uint64_t number = GELF_R_SYM(rela->r_info);
+	GElf_Sym sym = { .st_value = 0 };
+
+	if (number != 0 && (symbols == NULL || number > INT32_MAX ||
+	    gelf_getsym(symbols, (int)number, &sym) == NULL || sym.st_shndx == SHN_UNDEF))
+		return false;
+	*ret = sym.st_value + (uint64_t)rela->r_addend;
+	return true;
+}
+
+static Elf_Data *
+elffile_linked(struct elffile *e, size_t link)
+{
+	Elf_Scn *scn = elf_getscn(e->elf, link);
+	GElf_Shdr sh;
+
+	return scn != NULL && gelf_getshdr(scn, &sh) != NULL && sh.sh_type == SHT_DYNSYM ?
+	    elffile_load(e, scn, &sh) : NULL;
+}
+
+void
+tnf_elffile_relocations(struct elffile *e, bool (*fn)(void *, uint64_t, uint64_t, bool), void *arg)
+{
+	Elf_Data *data, *symbols;
+	Elf_Scn *scn = NULL;
+	uint64_t address;
+	GElf_Rela rela;
+	GElf_Shdr sh;
+	size_t n = 0;
+
+	while ((scn = elf_nextscn(e->elf, scn)) != NULL && n++ < SECTIONS_MAX) {
+		if (gelf_getshdr(scn, &sh) == NULL || sh.sh_type != SHT_RELA ||
+		    !(sh.sh_flags & SHF_ALLOC) || (data = elffile_load(e, scn, &sh)) == NULL)
+			continue;
+		symbols = elffile_linked(e, sh.sh_link);
+		for (size_t i = 0; i < sh.sh_size / sh.sh_entsize && i < INT32_MAX &&
+		    gelf_getrela(data, (int)i, &rela) != NULL && e->budget > 0; i++, e->budget--)
+			if (relocation_address(symbols, &rela, &address) &&
+			    !fn(arg, rela.r_offset, address,
+			    GELF_R_TYPE(rela.r_info) == IRELATIVE))
+				return;
+	}
+}
+
+/* The first string of the dynamic section with this tag that begins so. */
+static bool
+dynamic_string(struct elffile *e, int64_t tag, const char *prefix, char *ret, size_t size)
+{
+	Elf_Scn *scn = NULL;
+	Elf_Data *data = NULL;
+	const char *name;
+	GElf_Shdr sh;
+	GElf_Dyn dyn;
+	size_t n = 0;
+
+	while (data == NULL && (scn = elf_nextscn(e->elf, scn)) != NULL && n++ < SECTIONS_MAX)
+		if (gelf_getshdr(scn, &sh) != NULL && sh.sh_type == SHT_DYNAMIC &&
+		    ((data = elffile_load(e, scn, &sh)) == NULL || !strings_sane(e, sh.sh_link)))
+			return false;
+	for (size_t i = 0; data != NULL && i < sh.sh_size / sh.sh_entsize && i < INT32_MAX &&
+	    gelf_getdyn(data, (int)i, &dyn) != NULL && dyn.d_tag != DT_NULL; i++) {
+		if (dyn.d_tag != tag)
+			continue;
+		name = elf_strptr(e->elf, sh.sh_link, dyn.d_un.d_val);
 		if (name != NULL && strlen(name) < size &&
 		    strncmp(name, prefix, strlen(prefix)) == 0) {
 			strcpy(ret, name);
@@ -605,12 +719,11 @@ needed_in(struct elffile *e, Elf_Scn *scn, const GElf_Shdr *sh, const char *pref
 bool
 tnf_elffile_needed(struct elffile *e, const char *prefix, char *ret, size_t size)
 {
-	Elf_Scn *scn = NULL;
-	GElf_Shdr sh;
-	size_t n = 0;
+	return dynamic_string(e, DT_NEEDED, prefix, ret, size);
+}
 
-	while ((scn = elf_nextscn(e->elf, scn)) != NULL && n++ < SECTIONS_MAX)
-		if (gelf_getshdr(scn, &sh) != NULL && sh.sh_type == SHT_DYNAMIC)
-			return needed_in(e, scn, &sh, prefix, ret, size);
-	return false;
+bool
+tnf_elffile_soname(struct elffile *e, char *ret, size_t size)
+{
+	return dynamic_string(e, DT_SONAME, "", ret, size);
 }

@@ -72,6 +72,10 @@ bool	tnf_elffile_function(struct elffile *, const char *name, uint64_t *ret);
    address is found at run time only (IFUNC) are none. */
 void	tnf_elffile_functions(struct elffile *, bool (*fn)(void *, const char *name,
 	    uint64_t address), void *arg);
+/* Calls fn for each symbol that is defined at an address: functions, resolvers of functions whose
+   address is found at run time (is_resolver), data and plain labels; false from fn ends it. */
+void	tnf_elffile_labels(struct elffile *, bool (*fn)(void *, const char *name,
+	    uint64_t address, bool is_resolver), void *arg);
 /* Name of the function at exactly this address. */
 bool	tnf_elffile_function_at(struct elffile *, uint64_t address, char *ret, size_t size);
 
@@ -79,6 +83,24 @@ bool	tnf_elffile_function_at(struct elffile *, uint64_t address, char *ret, size
 bool	tnf_elffile_imports(struct elffile *, const char *prefix);
 /* The first library that the object wants whose name begins so. */
 bool	tnf_elffile_needed(struct elffile *, const char *prefix, char *ret, size_t size);
+
+/* The name under which the object says that it is loaded (DT_SONAME). */
+bool	tnf_elffile_soname(struct elffile *, char *ret, size_t size);
+
+struct elffile_segment {
+	uint32_t type;		/* PT_LOAD, ... */
+	bool	 exec;
+	uint64_t address, size;	/* size: of the bytes that the file has */
+};
+/* Calls fn for each segment until it returns false. */
+void	tnf_elffile_segments(struct elffile *, bool (*fn)(void *, const struct elffile_segment *),
+	    void *arg);
+/* Calls fn for each place that is relocated to an address in this object, with that address, until
+   fn returns false; is_resolver: the address is that of a resolver, which is called for it. */
+void	tnf_elffile_relocations(struct elffile *, bool (*fn)(void *, uint64_t place,
+	    uint64_t address, bool is_resolver), void *arg);
+/* Has the file a table of sections?  Without one, nothing is known of symbols and relocations. */
+bool	tnf_elffile_has_sections(struct elffile *);
 
 /* n bytes of the file from where 'address' is loaded, or as many as there are; returns
    how many. */

@@ -1,0 +1,340 @@
+/*
+ * eh-frame.c - which bytes belong to which function, and where exceptions are
+ * caught: the call frame information that a program brings for its own use
+ * (.eh_frame_hdr, .eh_frame, .gcc_except_table).
+ */
+#include <dwarf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "libtnfctl/code.h"
+
+#define SITES_MAX	(64u << 20)	/* of calls in all tables together */
+#define OMIT		DW_EH_PE_omit
+
+/* Bytes that are not read yet; after the first failure nothing more is read. */
+struct piece {
+	const uint8_t *p;
+	size_t	 left;
+	uint64_t address;	/* of p */
+	bool	 failed;
+};
+
+struct reading {
+	struct code *code;
+	unsigned sites;		/* that may still be looked at */
+};
+
+struct frame_kind {		/* of a CIE */
+	uint64_t address;	/* 0: none yet */
+	bool	 has_sizes, has_table, is_signal;
+	uint8_t	 pointers, tables;	/* how they are written */
+};
+
+static bool
+piece_at(const struct code *c, uint64_t address, struct piece *ret)
+{
+	*ret = (struct piece){ .address = address };
+	ret->p = tnfctl_code_at(c, address, &ret->left);
+	return ret->p != NULL;
+}
+
+/* The next n bytes as a number; of any size up to 8. */
+static uint64_t
+take(struct piece *b, size_t n)
+{
+	uint64_t v = 0;
+
+	if (b->failed || n > b->left) {
+		b->failed = true;
+		return 0;
+	}
+	memcpy(&v, b->p, n);
+	b->p += n;
+	b->left -= n;
+	b->address += n;
+	return v;
+}
+
+static uint64_t
+take_leb(struct piece *b, bool is_signed)
+{
+	uint64_t v = 0;
+	unsigned shift = 0;
+	uint8_t byte;
+
+	do {
+		byte = (uint8_t)take(b, 1);
+		if (shift < 64)
+			v |= (uint64_t)(byte & 0x7f) << shift;
+		shift += 7;
+	} while (byte & 0x80 && !b->failed);
+	if (is_signed && byte & 0x40 && shift < 64)
+		v |= UINT64_MAX << shift;
+	return v;
+}
+
+static uint64_t
+take_number(struct piece *b, uint8_t format)
+{
+	switch (format & 0x0f) {
+	case DW_EH_PE_absptr:
+	case DW_EH_PE_udata8:
+	case DW_EH_PE_sdata8:
+		return take(b, 8);
+	case DW_EH_PE_uleb128:
+		return take_leb(b, false);
+	case DW_EH_PE_sleb128:
+		return take_leb(b, true);
+	case DW_EH_PE_udata2:
+		return take(b, 2);
+	case DW_EH_PE_sdata2:
+		return (uint64_t)(int64_t)(int16_t)take(b, 2);
+	case DW_EH_PE_udata4:
+		return take(b, 4);
+	case DW_EH_PE_sdata4:
+		return (uint64_t)(int64_t)(int32_t)take(b, 4);
+	default:
+		b->failed = true;
+		return 0;
+	}
+}
+
+/* An address; 0: none, or one that is only known at run time. */
+static uint64_t
+take_pointer(struct piece *b, uint8_t encoding)
+{
+	uint64_t at = b->address, v;
+
+	if (encoding == OMIT)
+		return 0;
+	v = take_number(b, encoding);
+	if (v == 0 || encoding & DW_EH_PE_indirect)
+		return 0;
+	switch (encoding & 0x70) {
+	case DW_EH_PE_absptr:
+		return v;
+	case DW_EH_PE_pcrel:
+		return at + v;
+	default:
+		b->failed = true;
+		return 0;
+	}
+}
+
+/* The body of the entry that comes next, or of one that ends the list (no bytes). */
+static struct piece
+take_entry(struct piece *b)
+{
+	uint64_t size = take(b, 4);
+	struct piece entry;
+
+	if (size == UINT32_MAX)
+		size = take(b, 8);
+	if (b->failed || size > b->left) {
+		b->failed = true;
+		size = 0;
+	}
+	entry = (struct piece){ b->p, size, b->address, b->failed };
+	b->p += size;
+	b->left -= size;
+	b->address += size;
+	return entry;
+}
+
+/* What the letters of an augmentation string say, with the data behind it. */
+static bool
+kind_augment(const char *letters, struct piece *b, struct frame_kind *ret)
+{
+	if (letters[0] == '\0')
+		return true;
+	if (letters[0] != 'z')
+		return false;
+	ret->has_sizes = true;
+	take_leb(b, false);
+	for (const char *s = letters + 1; *s != '\0'; s++)
+		switch (*s) {
+		case 'R':
+			ret->pointers = (uint8_t)take(b, 1);
+			break;
+		case 'L':
+			ret->has_table = true;
+			ret->tables = (uint8_t)take(b, 1);
+			break;
+		case 'P':
+			take_pointer(b, (uint8_t)take(b, 1));
+			break;
+		case 'S':
+			ret->is_signal = true;
+			break;
+		case 'B':	/* 64-bit ARM: return addresses are signed */
+			break;
+		default:
+			return false;
+		}
+	return !b->failed;
+}
+
+/* false: not understood. */
+static bool
+kind_read(const struct code *c, uint64_t address, struct frame_kind *ret)
+{
+	struct piece b, cie;
+	const char *letters;
+	uint64_t version;
+	size_t n;
+
+	*ret = (struct frame_kind){ .address = address };
+	if (!piece_at(c, address, &b))
+		return false;
+	cie = take_entry(&b);
+	if (take(&cie, 4) != 0)
+		return false;
+	version = take(&cie, 1);
+	letters = (const char *)cie.p;
+	n = strnlen(letters, cie.left);
+	if (n == cie.left || (version != 1 && version != 3))
+		return false;
+	cie.p += n + 1;
+	cie.left -= n + 1;
+	cie.address += n + 1;
+	take_leb(&cie, false);
+	take_leb(&cie, true);
+	if (version == 1)
+		take(&cie, 1);
+	else
+		take_leb(&cie, false);
+	return kind_augment(letters, &cie, ret) && !cie.failed;
+}
+
+/* Marks where the exceptions of a function's calls are caught. */
+static void
+mark_landings(struct reading *r, uint64_t table, uint64_t function)
+{
+	uint64_t base = function, landing;
+	uint8_t encoding;
+	struct piece b;
+	size_t size;
+
+	if (!piece_at(r->code, table, &b))
+		return;
+	if ((encoding = (uint8_t)take(&b, 1)) != OMIT)
+		base = take_pointer(&b, encoding);
+	if (take(&b, 1) != OMIT)
+		take_leb(&b, false);
+	encoding = (uint8_t)take(&b, 1);
+	size = take_leb(&b, false);
+	if (!b.failed && size < b.left)
+		b.left = size;
+	while (!b.failed && b.left > 0 && r->sites > 0) {
+		r->sites--;
+		take_number(&b, encoding);
+		take_number(&b, encoding);
+		landing = take_number(&b, encoding);
+		take_leb(&b, false);
+		if (!b.failed && landing != 0)
+			tnfctl_code_mark(r->code, base + landing);
+	}
+}
+
+static bool
+add_frame(struct code *c, const struct code_frame *f)
+{
+	struct code_frame *v = c->frames;
+
+	if ((c->nframes & (c->nframes - 1)) == 0)
+		v = reallocarray(v, c->nframes == 0 ? 1 : 2 * c->nframes, sizeof *v);
+	if (v == NULL) {
+		c->failed = true;
+		return false;
+	}
+	c->frames = v;
+	v[c->nframes++] = *f;
+	return true;
+}
+
+/* The entry of one function; b begins behind the distance to its kind. */
+static bool
+frame_read(struct reading *r, struct piece *b, const struct frame_kind *kind)
+{
+	struct code_frame f = { .is_signal = kind->is_signal };
+	uint64_t table = 0;
+
+	f.start = take_pointer(b, kind->pointers);
+	f.end = f.start + take_number(b, kind->pointers);
+	if (kind->has_sizes)
+		take_leb(b, false);
+	if (kind->has_table)
+		table = take_pointer(b, kind->tables);
+	if (b->failed || f.end < f.start)
+		return false;
+	if (f.start == 0 || f.end == f.start)
+		return true;
+	if (table != 0)
+		mark_landings(r, table, f.start);
+	return add_frame(r->code, &f);
+}
+
+static int
+by_address(const void *a, const void *b)
+{
+	const struct code_frame *x = a, *y = b;
+
+	return (x->start > y->start) - (x->start < y->start);
+}
+
+/* The address of .eh_frame, which its index begins with; 0: there is none. */
+static uint64_t
+find_frames(const struct code *c)
+{
+	struct piece b;
+	uint8_t encoding;
+
+	if (c->frames_at == 0 || !piece_at(c, c->frames_at, &b) || take(&b, 1) != 1)
+		return 0;
+	encoding = (uint8_t)take(&b, 1);
+	take(&b, 2);
+	return take_pointer(&b, encoding);
+}
+
+bool
+tnfctl_code_read_frames(struct code *c)
+{
+	struct reading r = { .code = c, .sites = SITES_MAX };
+	struct frame_kind kind = { .address = 0 };
+	struct piece b, entry;
+	uint64_t at, distance;
+
+	if (!piece_at(c, find_frames(c), &b))
+		return true;
+	while (b.left >= 4 && !b.failed) {
+		entry = take_entry(&b);
+		if (entry.left == 0)
+			break;
+		at = entry.address;
+		if ((distance = take(&entry, 4)) == 0)
+			continue;
+		if (at - distance != kind.address && !kind_read(c, at - distance, &kind))
+			return false;
+		if (!frame_read(&r, &entry, &kind))
+			return false;
+	}
+	if (c->nframes > 0)
+		qsort(c->frames, c->nframes, sizeof *c->frames, by_address);
+	return !b.failed && r.sites > 0;
+}
+
+struct code_frame *
+tnfctl_code_frame(const struct code *c, uint64_t address)
+{
+	size_t low = 0, high = c->nframes, middle;
+
+	while (low < high) {
+		middle = low + (high - low) / 2;
+		if (c->frames[middle].start <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low > 0 && address < c->frames[low - 1].end ? &c->frames[low - 1] : NULL;
+}
