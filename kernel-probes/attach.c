@@ -152,6 +152,26 @@ kp_event_refused(struct kp *kp, int r, const char *event)
 	    "needs CAP_SYS_ADMIN, or 2 there", event, paranoid);
 }
 
+/* Programs that were detached between the beginning and the end of an interrupt have left a
+   note of it behind. */
+static void
+forget_interrupts(struct kp *kp)
+{
+	int fd = bpf_obj_get(KP_PIN_INTERRUPTS);
+	struct bpf_map_info info = { 0 };
+	uint32_t size = sizeof info, zero = 0;
+	void *none;
+
+	if (fd < 0)
+		return;
+	if (bpf_obj_get_info_by_fd(fd, &info, &size) == 0 &&
+	    (none = calloc(kp->cpus, (info.value_size + 7) & ~7u)) != NULL) {
+		bpf_map_update_elem(fd, &zero, none, BPF_ANY);
+		free(none);
+	}
+	close(fd);
+}
+
 static int
 attach_one(struct kp *kp, unsigned program, int prog, int cpu)
 {
@@ -165,6 +185,8 @@ attach_one(struct kp *kp, unsigned program, int prog, int cpu)
 		kp_iterate(KP_PROGRAM_empty_slots);
 	if (program == KP_PROGRAM_bio_queue)
 		kp_iterate(KP_PROGRAM_forget_requests);
+	if (program == KP_PROGRAM_irq_end)
+		forget_interrupts(kp);
 	link = make_link(program, prog, cpu);
 	if (link == -ENODEV)		/* this CPU is off */
 		return 0;

@@ -2,6 +2,7 @@
  * buffer.bpf.c - the maps, and the uncommon half of writing (write.bpf.h).
  */
 #include "kernel-probes/context.bpf.h"
+#include "kernel-probes/interrupt.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
@@ -11,6 +12,7 @@ struct kp_map_pool tnf_pool SEC(".maps");
 struct kp_map_filter tnf_filter SEC(".maps");
 struct kp_map_context tnf_context SEC(".maps");
 struct kp_map_slots tnf_slots SEC(".maps");
+struct kp_map_interrupts tnf_interrupts SEC(".maps");
 volatile struct kp_shared state SEC(".data.state");
 
 /* Readers ignore the lock bytes of a header.  Here they hold the end of the block's records,

@@ -22,6 +22,11 @@
 /* Some kernels have a hook where faults are counted; others, and those without memory
    cgroups, have the software events.  The loader keeps what this kernel has. */
 #define FAULT_END	(P(fault_counted) | P(minor_done) | P(major_done))
+/* What this CPU does instead of the thread that is interrupted. */
+#define INTERRUPTS	(P(irq_begin) | P(irq_end) | P(softirq_begin) | P(softirq_end) | \
+			 P(softirq_raised) | P(hrtimer_begin) | P(hrtimer_end) | \
+			 P(timer_begin) | P(timer_end))
+#define REQUESTS	(P(bio_queue) | P(request_done) | P(bio_done))
 #define SCAN		(P(kswapd_wake) | P(kswapd_sleep) | P(direct_begin) | \
 			 P(direct_end) | P(memcg_begin) | P(memcg_end))
 
@@ -46,7 +51,8 @@ const struct kp_row kp_catalogue[KP_PROBES] = {
 		.when = "Thread tid was woken and waits for a CPU (8).",
 		.differs = "The writer may be another thread than the one that woke"
 		    " tid: if the CPU of tid is idle, the kernel passes the wake-up"
-		    " to it, and the thread that runs there writes the event.",
+		    " to it, and the thread that runs there writes the event."
+		    " thread_wakeup names the waker.",
 		.example = "tid: 0xffff88812e375c00 state: 8",
 		.says = "A thread was woken and waits for a CPU.",
 	},
@@ -361,6 +367,36 @@ const struct kp_row kp_catalogue[KP_PROBES] = {
 		.when = "The writer's unbuffered I/O has ended.",
 		.example = "device: 7340032",
 		.says = "The I/O of the example above has ended.",
+	},
+	[KP_THREAD_WAKEUP] = {
+		"thread_wakeup", "wakeup", "wakeup.bpf.c",
+		ROW(THREAD_WAKEUP, kp_address),
+		.member = { M("kthread_id", "tid") },
+		.needs = P(waking) | INTERRUPTS, .extra = REQUESTS,
+		.fidelity = KP_DERIVED,
+		.when = "The writer wakes thread tid.",
+		.differs = "The original has no such probe.\nThe writer is the waker in"
+		    " any case, other than that of thread_state.\nA thread that sends to a"
+		    " socket of this machine wakes the receiver.",
+		.example = "tid: 0xffff88812e375c00",
+		.says = "The thread was waiting for the writer of this event.",
+	},
+	[KP_THREAD_WAKEUP_BY] = {
+		"thread_wakeup", "wakeup", "wakeup.bpf.c",
+		ROW(THREAD_WAKEUP_BY, kp_thread_wakeup_by),
+		.member = { M("kthread_id", "tid"), M("long", "by"), M("opaque", "source") },
+		.needs = P(waking) | INTERRUPTS, .extra = REQUESTS,
+		.fidelity = KP_DERIVED,
+		.when = "No thread wakes tid, but by: an interrupt (1), a softirq (2), a"
+		    " timer (3), the end of a block request (4), or a packet (5).",
+		.differs = "source is the number of the interrupt (0: it has no handler) or of"
+		    " the softirq, the timer's function, the buf of biodone, or the thread that"
+		    " sent the packet (0: it came from another machine).\nThe writer is the"
+		    " thread that was interrupted, except that a kernel thread may have ended"
+		    " the request.",
+		.example = "tid: 0xffff88812e375c00 by: 3 source: 0xffffffff811a3b50",
+		.says = "The time has come for which the thread slept; source is hrtimer_wakeup"
+		    " in /proc/kallsyms.",
 	},
 };
 

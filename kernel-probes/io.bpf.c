@@ -2,6 +2,7 @@
  * io.bpf.c - block requests, and the pages in them.
  */
 #include "kernel-probes/context.bpf.h"
+#include "kernel-probes/interrupt.bpf.h"
 #include "kernel-probes/states.h"
 #include "kernel-probes/waits.bpf.h"
 
@@ -280,7 +281,7 @@ int BPF_PROG(bio_queue, struct bio *bio)
 	strategy(bio, &io, bio_flags(bio->bi_opf, paging.vnode != 0, paging.raw));
 	/* The filter is asked here, about the thread that submits the request.
 	   biodone() does not ask it: the end of a request interrupts any thread. */
-	if (!is_on(KP_BIT(KP_BIODONE) | KP_BIT(KP_PAGEOUT)))
+	if (!is_on(KP_BIT(KP_BIODONE) | KP_BIT(KP_PAGEOUT) | KP_BIT(KP_THREAD_WAKEUP_BY)))
 		bpf_map_delete_elem(&ios, &key);
 	else
 		remember_request(key, &io);
@@ -322,6 +323,27 @@ static __always_inline void pageout(u64 bio, const struct io *io)
 	event_end(&hit);
 }
 
+/* Whatever is woken until this end of a request returns, is woken by the disk. */
+static __always_inline void request_ends(void *ctx)
+{
+	struct interrupt *i;
+
+	if (!probe_is_on(KP_BIT(KP_THREAD_WAKEUP_BY)) || (i = my_interrupt()) == NULL)
+		return;
+	i->bio = 0;
+	i->bio_stack = stack_place(i, ctx);
+	i->bio_thread = bpf_get_current_task();
+}
+
+/* If several bios end with a request, the first one stands for the request. */
+static __always_inline void request_note(u64 bio)
+{
+	struct interrupt *i = my_interrupt();
+
+	if (i != NULL && i->bio == 0)
+		i->bio = bio;
+}
+
 /*
  * Some bytes of a bio are done.  The part that was split off a bio is not known
  * itself; it counts for the bio that it points to.  CPUs finish parts of one bio
@@ -341,6 +363,7 @@ __noinline int bytes_done(u64 bio, u32 bytes)
 		return 0;
 	pageout(bio, io);
 	biodone(bio, io);
+	request_note(bio);
 	bpf_map_delete_elem(&ios, &bio);
 	return 0;
 }
@@ -349,6 +372,7 @@ __noinline int bytes_done(u64 bio, u32 bytes)
 SEC("raw_tp/block_bio_complete")
 int bio_done(struct bpf_raw_tracepoint_args *ctx)
 {
+	request_ends(ctx);
 	return bytes_done(ctx->args[1], 0xffffffff);
 }
 
@@ -396,6 +420,7 @@ int request_done(struct bpf_raw_tracepoint_args *ctx)
 	struct request *rq = (void *)ctx->args[0];
 	struct completion c = { .left = ctx->args[2] };
 
+	request_ends(ctx);
 	c.bio = (u64)BPF_CORE_READ(rq, bio);
 	repeat(BIOS_MAX, next_bio, &c);
 	if (c.bio != 0)

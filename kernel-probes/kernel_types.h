@@ -121,6 +121,14 @@ struct mm_struct {
 	struct task_struct *owner;
 };
 
+struct hrtimer {
+	void *function;
+};
+
+struct timer_list {
+	void *function;
+};
+
 struct rt_mutex_waiter {
 	void *lock;
 };

@@ -53,6 +53,16 @@
 	X(bio_queue,		BTF,	"block_bio_queue")		\
 	X(request_done,		RAW,	"block_rq_complete")		\
 	X(bio_done,		RAW,	"block_bio_complete")		\
+	X(irq_end,		BTF,	"irq_handler_exit")		\
+	X(irq_begin,		BTF,	"irq_handler_entry")		\
+	X(softirq_end,		BTF,	"softirq_exit")			\
+	X(softirq_begin,	BTF,	"softirq_entry")		\
+	X(softirq_raised,	BTF,	"softirq_raise")		\
+	X(hrtimer_end,		BTF,	"hrtimer_expire_exit")		\
+	X(hrtimer_begin,	BTF,	"hrtimer_expire_entry")		\
+	X(timer_end,		BTF,	"timer_expire_exit")		\
+	X(timer_begin,		BTF,	"timer_expire_entry")		\
+	X(waking,		BTF,	"sched_waking")			\
 	X(physio_start,		BTF,	"sys_enter")			\
 	X(physio_end,		BTF,	"sys_exit")			\
 	X(remember_living,	ITER,	"")				\

@@ -11,7 +11,7 @@
 #include <linux/types.h>
 
 #define KP_MAGIC	0x504b464eu
-#define KP_LAYOUT	4u
+#define KP_LAYOUT	5u
 
 /* A block of the buffer is one element of the map; the whole map is the file. */
 #define KP_BLOCK_SHIFT	12
@@ -56,6 +56,8 @@ enum kp_id {
 	KP_BIODONE,
 	KP_PHYSIO_START,
 	KP_PHYSIO_END,
+	KP_THREAD_WAKEUP,
+	KP_THREAD_WAKEUP_BY,
 	KP_PROBES		/* one more than the last */
 };
 
@@ -154,7 +156,7 @@ struct kp_address_fault {
 	__s32 access;
 };
 
-struct kp_address {		/* anon_private, anon_zero; physio_end: device */
+struct kp_address {		/* anon_private, anon_zero; physio_end: device; thread_wakeup: tid */
 	struct kp_event h;
 	__u64 address;
 };
@@ -225,6 +227,18 @@ struct kp_physio_start {
 	__u64 size;
 	__s32 rw;
 	__u32 pad;
+};
+
+enum kp_waker {			/* kp_thread_wakeup_by.by */
+	KP_BY_THREAD,		/* not written: thread_wakeup's other row */
+	KP_BY_INTERRUPT, KP_BY_SOFTIRQ, KP_BY_TIMER, KP_BY_DISK, KP_BY_NETWORK
+};
+
+struct kp_thread_wakeup_by {
+	struct kp_event h;
+	__u64 tid;
+	__s64 by;		/* enum kp_waker */
+	__u64 source;
 };
 
 /*

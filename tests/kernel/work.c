@@ -24,6 +24,10 @@
  *	work direct N DEVICE	unbuffered transfers
  *	work merged N FILE	N pages at once, in requests of as many as can be
  *	work split N DEVICE	N times 256 KiB by each of four threads
+ *	work wake-pipe N	N bytes to a process on another CPU and back
+ *	work wake-tcp N		the same by a connection of this machine
+ *	work wake-sleep N	N times 1 ms
+ *	work wake-disk N DEVICE	N unbuffered reads of a page
  *
  * Lines on standard output: a word and numbers.
  */
@@ -34,7 +38,7 @@
 
 #include "tests/kernel/work.h"
 
-static const struct work *const works[] = { work_tasks, work_pages, work_io };
+static const struct work *const works[] = { work_tasks, work_pages, work_io, work_wake };
 
 int
 main(int argc, char **argv)

@@ -15,7 +15,7 @@ struct work {
 };
 
 /* A row each, and one without a name behind them. */
-extern const struct work work_tasks[], work_pages[], work_io[];
+extern const struct work work_tasks[], work_pages[], work_io[], work_wake[];
 
 /* What is read goes there, so that it is read. */
 extern volatile char work_sink;

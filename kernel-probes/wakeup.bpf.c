@@ -1,0 +1,187 @@
+/*
+ * wakeup.bpf.c - who wakes a thread, and who sends it a signal.
+ *
+ * sched_waking is hit where somebody wakes a thread, in all cases.  (sched_wakeup may be hit
+ * on the woken thread's CPU, later: an idle CPU is handed the wake-up.)  The thread that runs
+ * there is the waker, unless it is interrupted.
+ */
+#include "kernel-probes/interrupt.bpf.h"
+
+#define NET_TX_SOFTIRQ	2
+#define NET_RX_SOFTIRQ	3
+#define IS_NET(vector)	((vector) == NET_TX_SOFTIRQ || (vector) == NET_RX_SOFTIRQ)
+
+#define BIO_DEPTH	4096	/* bytes of stack from a request's end to what it wakes */
+
+SEC("tp_btf/irq_handler_entry")
+int BPF_PROG(irq_begin, int irq)
+{
+	struct interrupt *i = my_interrupt();
+
+	if (i != NULL)
+		i->irq = irq + 1;
+	return 0;
+}
+
+SEC("tp_btf/irq_handler_exit")
+int BPF_PROG(irq_end)
+{
+	struct interrupt *i = my_interrupt();
+
+	if (i != NULL) {
+		i->irq = 0;
+		i->bio = 0;
+	}
+	return 0;
+}
+
+SEC("tp_btf/softirq_entry")
+int BPF_PROG(softirq_begin, unsigned int vector)
+{
+	struct interrupt *i = my_interrupt();
+
+	if (i != NULL)
+		i->softirq = vector + 1;
+	return 0;
+}
+
+SEC("tp_btf/softirq_exit")
+int BPF_PROG(softirq_end)
+{
+	struct interrupt *i = my_interrupt();
+
+	if (i != NULL) {
+		i->softirq = 0;
+		i->bio = 0;
+	}
+	return 0;
+}
+
+/* A thread that sends to this machine raises NET_RX itself; a device's interrupt does so for
+   what comes from outside. */
+SEC("tp_btf/softirq_raise")
+int BPF_PROG(softirq_raised, unsigned int vector)
+{
+	struct interrupt *i;
+
+	if (!IS_NET(vector) || (i = my_interrupt()) == NULL || IS_NET(i->softirq - 1))
+		return 0;
+	i->raiser = i->irq == 0 && i->softirq == 0 ? bpf_get_current_task() : 0;
+	return 0;
+}
+
+static __always_inline int timer_begins(u64 function)
+{
+	struct interrupt *i = my_interrupt();
+
+	if (i != NULL) {
+		i->timer = function;
+		i->timer_irq = i->irq;
+	}
+	return 0;
+}
+
+static __always_inline int timer_ends(void)
+{
+	struct interrupt *i = my_interrupt();
+
+	if (i != NULL)
+		i->timer = 0;
+	return 0;
+}
+
+SEC("tp_btf/hrtimer_expire_entry")
+int BPF_PROG(hrtimer_begin, struct hrtimer *timer)
+{
+	return timer_begins((u64)timer->function);
+}
+
+SEC("tp_btf/hrtimer_expire_exit")
+int BPF_PROG(hrtimer_end)
+{
+	return timer_ends();
+}
+
+SEC("tp_btf/timer_expire_entry")
+int BPF_PROG(timer_begin, struct timer_list *timer)
+{
+	return timer_begins((u64)timer->function);
+}
+
+SEC("tp_btf/timer_expire_exit")
+int BPF_PROG(timer_end)
+{
+	return timer_ends();
+}
+
+/* Is the CPU, at 'place' of its stack, still within the end of the request that is noted?
+   Whatever that calls lies deeper on the same stack. */
+static __always_inline bool ends_request(const struct interrupt *i, u64 thread, u64 place)
+{
+	return i->bio != 0 && i->bio_thread == thread && i->bio_stack - place < BIO_DEPTH;
+}
+
+/* By whom is a thread woken here?  Sets *source; see the catalogue for both. */
+static __always_inline u32 woken_by(const struct interrupt *i, u64 thread, u64 place, u64 *source)
+{
+	u32 vector;
+
+	*source = 0;
+	if (ends_request(i, thread, place)) {
+		*source = i->bio;
+		return KP_BY_DISK;
+	}
+	if (i->timer != 0 && i->timer_irq == i->irq) {
+		*source = i->timer;
+		return KP_BY_TIMER;
+	}
+	if (i->irq != 0) {
+		*source = i->irq - 1;
+		return KP_BY_INTERRUPT;
+	}
+	if (i->softirq == 0)
+		return KP_BY_THREAD;
+	vector = i->softirq - 1;
+	if (IS_NET(vector)) {
+		*source = i->raiser;
+		return i->raiser == thread ? KP_BY_THREAD : KP_BY_NETWORK;
+	}
+	*source = vector;
+	return KP_BY_SOFTIRQ;
+}
+
+#define WAKEUP_PROBES	(KP_BIT(KP_THREAD_WAKEUP) | KP_BIT(KP_THREAD_WAKEUP_BY))
+
+SEC("tp_btf/sched_waking")
+int BPF_PROG(waking, struct task_struct *p)
+{
+	struct task_struct *me = bpf_get_current_task_btf();
+	struct interrupt *i = my_interrupt();
+	struct kp_thread_wakeup_by *by;
+	struct kp_address *e;
+	struct hit hit;
+	u64 source;
+	u32 what;
+
+	if (i == NULL || !is_on_about(WAKEUP_PROBES, filter_key(p)))
+		return 0;
+	what = woken_by(i, (u64)me, stack_place(i, ctx), &source);
+	if (what == KP_BY_THREAD && me->pid == 0)
+		what = KP_BY_INTERRUPT;		/* one without a handler: idle threads wake nobody */
+	if (what == KP_BY_THREAD) {
+		if (!probe_is_on(KP_BIT(KP_THREAD_WAKEUP)) ||
+		    (e = EVENT_BY(&hit, me, THREAD_WAKEUP, kp_address)) == NULL)
+			return 0;
+		e->address = (u64)p;
+		event_end(&hit);
+		return 0;
+	}
+	if (!probe_is_on(KP_BIT(KP_THREAD_WAKEUP_BY)) ||
+	    (by = EVENT_BY(&hit, me, THREAD_WAKEUP_BY, kp_thread_wakeup_by)) == NULL)
+		return 0;
+	by->tid = (u64)p;
+	by->by = what;
+	by->source = source;
+	event_end(&hit);
+	return 0;
+}
