@@ -218,7 +218,6 @@ static __always_inline void read_words(struct scratch *s, const void *ctx, u32 n
 	const u64 *from = bpf_rdonly_cast(ctx, bpf_core_type_id_kernel(struct pt_regs___kernel));
 
 	/* The first word is not the record's. */
-#pragma unroll
 	for (u32 i = 1; i < RAW_WORDS; i++) {
 		if (i >= n)
 			break;
