@@ -98,6 +98,31 @@ set_flag(struct config_reader *r, const char *key, const char *value, void *at)
 }
 
 static bool
+set_no_page(struct config_reader *r, const char *key, const char *value, void *at)
+{
+	bool page;
+
+	if (!set_flag(r, key, value, &page))
+		return false;
+	*(bool *)at = !page;
+	return true;
+}
+
+static bool
+set_count(struct config_reader *r, const char *key, const char *value, void *at)
+{
+	char *end;
+	unsigned long n = strtoul(value, &end, 10);
+
+	if (!isdigit((unsigned char)*value) || *end != '\0' || n == 0 || n > 1000000000) {
+		config_mistake(r, r->value_line, "%s = %s: not a number from 1 on", key, value);
+		return false;
+	}
+	*(unsigned *)at = (unsigned)n;
+	return true;
+}
+
+static bool
 set_enable(struct config_reader *r, const char *key, const char *value, void *at)
 {
 	struct enable **e = at, *now;
@@ -318,6 +343,10 @@ static const struct config_key trigger_keys[] = {
 	{ "when", set_when, KEY(config_trigger, when), KEY_TEXT },
 	{ "after", set_duration, KEY(config_trigger, after), KEY_VALUE },
 	{ "limit", set_rate, 0, KEY_VALUE },
+	{ "of", set_string, KEY(config_trigger, of), KEY_TEXT },
+	{ "every", set_count, KEY(config_trigger, every), KEY_VALUE },
+	{ "same_cause", set_duration, KEY(config_trigger, same), KEY_VALUE },
+	{ "page", set_no_page, KEY(config_trigger, no_page), KEY_VALUE },
 	{ "once", set_flag, KEY(config_trigger, once), KEY_VALUE },
 	{ "run", set_string, KEY(config_trigger, run), KEY_TEXT },
 	{ "ask", set_ask, KEY(config_trigger, ask), KEY_TEXT },

@@ -15,6 +15,7 @@
 
 #include "common/text.h"
 #include "tnfwatch/config-impl.h"
+#include "tnfwatch/trigger.h"
 #include "tnfwatch/util.h"
 
 #define LINE_MAX_BYTES	4096
@@ -131,7 +132,7 @@ file_section(struct config *c, const char *name)
 }
 
 static size_t
-trigger_section(struct config *c, const char *name)
+section_of_trigger(struct config *c, const char *name)
 {
 	int i = config_trigger_find(c, name);
 
@@ -154,7 +155,7 @@ section_begin_named(struct config_reader *r, const char *name)
 		r->index = file_section(r->c, name);
 		break;
 	case S_TRIGGER:
-		r->index = trigger_section(r->c, name);
+		r->index = section_of_trigger(r->c, name);
 		break;
 	case S_KERNEL:
 		r->c->kernel = true;
@@ -206,6 +207,34 @@ reader_check_fleet(struct config_reader *r)
 		if (r->c->trigger[i].ask != NULL && f->servers == NULL)
 			config_mistake(r, r->line, "[trigger %s]: ask: nobody can be asked without [fleet] "
 			    "and servers", r->c->trigger[i].name);
+}
+
+static bool
+has_section(const struct config *c, const char *name)
+{
+	for (size_t i = 0; i < c->n_files; i++)
+		if (strcmp(c->files[i].name, name) == 0)
+			return true;
+	return config_process_find(c, name) != NULL || (c->kernel && strcmp(name, "kernel") == 0);
+}
+
+/* A trigger that is about a section that is not there would never fire. */
+static void
+reader_check_of(struct config_reader *r)
+{
+	char *of;
+
+	for (size_t i = 0; i < r->c->n_triggers; i++) {
+		const struct config_trigger *t = &r->c->trigger[i];
+
+		if (t->of != NULL && !has_section(r->c, t->of))
+			config_mistake(r, r->line, "[trigger %s]: of = %s: no such section: name a "
+			    "[process] or [file], or write kernel", t->name, t->of);
+		if ((of = trigger_section(t->when)) != NULL && !has_section(r->c, of))
+			config_mistake(r, r->line, "[trigger %s]: of %s: no such section: name a "
+			    "[process] or [file], or write kernel", t->name, of);
+		free(of);
+	}
 }
 
 /* A program that starts knows neither its unit nor a pid in the configuration: so it would skip
@@ -260,6 +289,7 @@ config_check(struct config_reader *r)
 			config_mistake(r, r->line, "[file %s]: no path: give path = FILE",
 			    c->files[i].name);
 	reader_check_fleet(r);
+	reader_check_of(r);
 	if (!c->kernel && c->n_processes == 0 && c->n_files == 0 && c->fleet.servers == NULL)
 		config_mistake(r, r->line, "nothing to watch: add [kernel], [process NAME] or "
 		    "[file NAME]");
@@ -285,6 +315,11 @@ reader_line(char *buf, int size, void *arg)
 	p = buf + strspn(buf, " \t");
 	r->goes_on = p > buf;
 	if (*p == '[' && p == buf && (end = strchr(p, ']')) != NULL) {
+		char *behind = end + 1 + strspn(end + 1, " \t\r\n");
+
+		if (*behind != '\0' && *behind != ';' && *behind != '#')
+			config_mistake(r, r->line, "%.*s: text behind it: write it in a line of its own",
+			    (int)(end + 1 - p), p);
 		*end = '\0';
 		config_section_begin(r, p + 1);
 		*end = ']';

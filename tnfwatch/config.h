@@ -61,6 +61,10 @@ struct config_trigger {
 	unsigned limit_n;	/* so many incidents ... */
 	int64_t	 limit_ns;	/* ... in so long; 0: no limit */
 	bool	 once;
+	char	*of;		/* the only section that it is about; NULL: all */
+	unsigned every;		/* only each so many-th firing counts; 0: each */
+	int64_t	 same;		/* ns: not again for the same cause; 0: again */
+	bool	 no_page;	/* of its incidents */
 	char	*run;		/* NULL: nothing */
 	char	*ask;		/* whom to ask, "label role=db"; NULL: nobody */
 };

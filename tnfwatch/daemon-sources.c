@@ -183,8 +183,13 @@ static void
 process_refused(struct daemon *d, const struct taker_report *r)
 {
 	d->not_taken++;
+	char comm[sizeof r->comm];
+
+	snprintf(comm, sizeof comm, "%s", r->comm);
+	if (*comm == '\0')
+		snprintf(comm, sizeof comm, "process %d", (int)r->pid);
 	snprintf(d->refused, sizeof d->refused, "%s (%.40s): %.180s",
-	    d->config->process[r->process].name, r->comm, r->detail);
+	    d->config->process[r->process].name, comm, r->detail);
 	/* A process that was found by its unit or name may be one of many, and not the
 	   intended one. */
 	if (d->config->process[r->process].program != NULL ||
@@ -395,6 +400,8 @@ daemon_sources_poll(struct daemon *d, int64_t now, int64_t until)
 	struct source *s;
 
 	for (s = d->sources; s != NULL; s = s->next) {
+		if (s->ended != 0)
+			trigger_source_ended(s->trigger);
 		if (s->ended == 0)
 			source_poll(s, until);
 		else if (now - s->ended < ENDED_READ || s->polled <= s->ended)
@@ -525,9 +532,9 @@ counts_take_over(struct daemon *d, const struct config *c)
 		j = config_trigger_find(c, d->config->trigger[i].name);
 		if (j >= 0 && c->trigger[j].limit_n == d->config->trigger[i].limit_n) {
 			counts[j] = d->counts[i];
-			d->counts[i].begun = NULL;
+			d->counts[i] = (struct trigger_counts){ .fired = 0 };
 		}
-		free(d->counts[i].begun);
+		trigger_counts_free(&d->counts[i]);
 	}
 	return counts;
 }

@@ -32,6 +32,7 @@
 #define EVENTS		32
 #define PRIORITY	(-10)
 #define LOCK_TRIES	40
+#define CAUSES_MAX	1000	/* of a trigger, that are remembered */
 #define MALLOC_LARGE	(128 << 10)	/* bytes: pages of their own */
 
 /* May this trigger open one more window now, by its limit? */
@@ -54,6 +55,35 @@ limit_allows(const struct config_trigger *t, struct trigger_counts *st, int64_t 
 	return true;
 }
 
+/* Was an incident made for the same cause lately?  A cause is the probe or span, the program
+   and the section. */
+static bool
+is_same_cause(const struct config_trigger *t, struct trigger_counts *st,
+    const struct trigger_firing *f, int64_t now)
+{
+	const struct source *s = f->source;
+	const struct tnf_event *ev = f->span != NULL ? f->span->start : f->event;
+	const char *comm = s == NULL || ev == NULL ? NULL : source_comm(s, ev);
+	int64_t *last;
+	char *cause;
+	bool fresh;
+
+	if (t->same == 0)
+		return false;
+	cause = tnf_xasprintf("%s\n%s\n%s", s != NULL ? s->name : "", comm != NULL ? comm : "",
+	    f->event != NULL ? f->event->probe->name : "");
+	if (st->causes.n >= CAUSES_MAX)
+		tnf_map_free(&st->causes);
+	if (st->causes.value_size == 0)
+		tnf_map_init(&st->causes, sizeof *last);
+	last = tnf_xmap_put(&st->causes, cause, strlen(cause), &fresh);
+	free(cause);
+	if (!fresh && now - *last < t->same)
+		return true;
+	*last = now;
+	return false;
+}
+
 /* A writer that has just been started may not have made its directory yet. */
 static bool
 is_written(const void *arg, const char *id)
@@ -64,6 +94,13 @@ is_written(const void *arg, const char *id)
 		if (d->writer[i].pid > 0 && strcmp(d->writer[i].id, id) == 0)
 			return true;
 	return false;
+}
+
+void
+trigger_counts_free(struct trigger_counts *st)
+{
+	free(st->begun);
+	tnf_map_free(&st->causes);
 }
 
 static void
@@ -97,10 +134,15 @@ daemon_note(struct daemon *d, int trigger, const char *name, const struct trigge
 	int64_t after = t != NULL ? t->after : SIGNAL_AFTER;
 	bool first;
 
-	if (st != NULL)
+	if (st != NULL && t->every > 0 && ++st->passed < t->every)
+		return;
+	if (st != NULL) {
+		st->passed = 0;
 		st->fired++;
+	}
 	if (!d->window.open || window_trigger(&d->window) == NULL) {
-		if (t != NULL && !limit_allows(t, st, now_mono())) {
+		if (t != NULL && (is_same_cause(t, st, f, now_mono()) ||
+		    !limit_allows(t, st, now_mono()))) {
 			st->suppressed++;
 			return;
 		}
@@ -229,6 +271,8 @@ daemon_engine(struct daemon *d, const struct config *c)
 	for (size_t i = 0; e != NULL && i < c->n_triggers; i++)
 		if (trigger_add(e, c->trigger[i].name, c->trigger[i].when, &err) < 0)
 			say("[trigger %s]: %s", c->trigger[i].name, err.text);
+		else
+			trigger_about(e, (int)i, c->trigger[i].of);
 	return e;
 }
 
@@ -257,6 +301,7 @@ daemon_window_due(const struct daemon *d)
 static void
 window_end(struct daemon *d)
 {
+	const struct config_trigger *section = daemon_window_section(d);
 	struct writer *w = writer_free(d);
 	int e, written;
 
@@ -267,6 +312,7 @@ window_end(struct daemon *d)
 	if ((e = incident_start(d, written, &w->pid)) == 0) {
 		w->id = tnf_xstrdup(d->window.id);
 		w->first = d->window.firing[0].time;
+		w->page = section == NULL || !section->no_page;
 	} else {
 		say("%s: lost: %s", d->window.id, strerror(e));
 		window_note_done(d->config, d->window.id);
@@ -287,7 +333,8 @@ writer_ended(struct daemon *d, struct writer *w, int status)
 
 	if (status == 0) {
 		d->written++;
-		reports_add(&d->reports, d->config, w->id, w->first);
+		if (w->page)
+			reports_add(&d->reports, d->config, w->id, w->first);
 	} else
 		d->failed++;
 	if (WIFSIGNALED(status)) {
@@ -626,7 +673,7 @@ daemon_end(struct daemon *d)
 	for (size_t i = 0; i < WRITERS_MAX; i++)
 		free(d->writer[i].id);
 	for (size_t i = 0; i < d->config->n_triggers; i++)
-		free(d->counts[i].begun);
+		trigger_counts_free(&d->counts[i]);
 	free(d->counts);
 	window_clear(&d->window);
 	trigger_engine_free(d->engine);

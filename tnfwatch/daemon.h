@@ -16,9 +16,11 @@
 
 /* How often a trigger has fired, and what came of it. */
 struct trigger_counts {
+	unsigned passed;	/* firings since the last one that counted, with "every" */
 	uint64_t fired;
 	uint64_t incidents;
-	uint64_t suppressed;	/* for its limit or "once" */
+	uint64_t suppressed;	/* for its limit, "once" or "same_cause" */
+	struct map causes;	/* an int64_t: when its last incident began, with "same_cause" */
 	int64_t	*begun;		/* of the last limit_n incidents, a ring */
 	uint64_t n_begun;
 };
@@ -28,6 +30,7 @@ struct writer {
 	pid_t	 pid;
 	char	*id;
 	int64_t	 first;		/* monotonic: of its first trigger */
+	bool	 page;		/* it is to have a page */
 };
 #define WRITERS_MAX	8
 
@@ -93,6 +96,7 @@ bool daemon_fire(struct daemon *, const char *name, int64_t time, const char *no
 void daemon_pin(struct daemon *, const char *question);
 
 /* daemon.c, for the other half. */
+void trigger_counts_free(struct trigger_counts *);
 struct trigger_engine *daemon_engine(struct daemon *, const struct config *);
 void daemon_watch_fd(struct daemon *, int fd);
 /* Must be called before 'fd' is closed: as long as a child has the file too, epoll would report

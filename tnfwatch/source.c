@@ -256,10 +256,9 @@ source_map(struct source *s, int64_t now)
 	s->size = (size_t)st.st_size;
 }
 
-static const char *
-source_comm(void *source, const struct tnf_event *ev)
+const char *
+source_comm(const struct source *s, const struct tnf_event *ev)
 {
-	const struct source *s = source;
 	static char comm[64];
 
 	if (s->kind != SOURCE_KERNEL)
@@ -268,7 +267,13 @@ source_comm(void *source, const struct tnf_event *ev)
 	return *comm != '\0' ? comm : NULL;
 }
 
-static const struct trigger_source_ops source_ops = { .comm = source_comm };
+static const char *
+comm_of(void *source, const struct tnf_event *ev)
+{
+	return source_comm(source, ev);
+}
+
+static const struct trigger_source_ops source_ops = { .comm = comm_of };
 
 /* Has silence() count from now on, not from the first event. */
 static void
@@ -348,6 +353,7 @@ source_lost(const struct source *s)
 static void
 source_tell_lost(struct source *s, uint64_t blocks)
 {
+	struct blocks b;
 	uint64_t lost = source_lost(s), n = lost > s->lost ? lost - s->lost : 0;
 
 	/* More than one lost event in each nanosecond since the machine was started cannot
@@ -356,11 +362,15 @@ source_tell_lost(struct source *s, uint64_t blocks)
 		source_break(s, "it says that it has lost more events than there can have been");
 		return;
 	}
+	/* A writer that finds no free block passes over many: their numbers were never used. */
+	if (n > 0 && blocks_open(&b, s->base, s->size) && blocks > b.n - b.data)
+		blocks = b.n - b.data;
 	s->lost = lost;
 	s->missed += blocks;
-	/* Events that tnfwatch has not seen are lost for a trigger, too. */
+	/* Events that tnfwatch has not seen are lost for a trigger, too: one in each block, at
+	   least. */
 	if (n + blocks > 0 && s->trigger != NULL)
-		trigger_lost(s->trigger, n + blocks);
+		trigger_lost(s->trigger, n > 0 ? n : blocks);
 }
 
 static void

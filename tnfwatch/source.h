@@ -83,6 +83,9 @@ struct source *source_file(const char *name, const char *path);
 struct source *source_kernel(char *why, size_t size);
 void source_delete(struct source *);
 
+/* The name of the event's thread or process, until the next call; NULL: unknown. */
+const char *source_comm(const struct source *, const struct tnf_event *);
+
 /* Sets the engine that the source feeds from now on. */
 void source_engine(struct source *, struct trigger_engine *);
 

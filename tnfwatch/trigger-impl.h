@@ -37,15 +37,24 @@ struct when {
 	size_t		 offset;	/* of the function's name */
 	bool		 more;		/* > or >=; else < or <= */
 	bool		 equal;		/* >= or <= */
-	double		 number;	/* compared with */
+	double		 number;	/* compared with; with usual, so many times that */
 	int64_t		 time;		/* ... where that is a time, ns */
-	int64_t		 window;	/* "for" so long, ns */
+	bool		 usual;		/* "> 2 * usual" */
+	int64_t		 window;	/* that is counted, ns */
+	int64_t		 hold;		/* "for" so long, ns; 0: at once */
+	bool		 until;		/* "until < NUMBER": it recovers only there */
+	double		 until_number;
+	int64_t		 until_time;
+	bool		 until_equal;
+	char		*of;		/* the section whose sources are taken together; or NULL */
+	double		 quantile;	/* of p99() */
 	unsigned	 state;		/* of state() */
 	char		*condition;	/* of the same columns; NULL: none */
 };
 
 struct trigger {
 	char		*name;
+	char		*of;		/* the only section whose sources it is about; or NULL */
 	unsigned	 number;
 	bool		 manual;	/* it has no text */
 	struct when	 when;
@@ -57,6 +66,30 @@ struct feed {
 	const struct tnf_event *ev;
 	enum pair_role	 role;		/* of the source's own pairs */
 	struct pair_slice slice;
+};
+
+/* trigger-start.c: the start of a span, kept until the span ends: in a ring, the record may be
+   overwritten by then. */
+struct span_start {
+	struct tnf_event ev;
+	void		*due;		/* chain of those that wait for its time */
+	unsigned	 n;
+	struct tnf_value values[];	/* of its members; texts lie behind them */
+};
+
+/* A span as expressions see it: an event with the members of its end and then those of its
+   start, of the thread that began it. */
+struct span_event {
+	struct tnf_event ev;		/* first */
+	const struct tnf_event *end;	/* NULL: it is open */
+	const struct span_start *start;
+};
+
+/* The members of both ends of a span. */
+struct span_probe {
+	struct span_probe *next;
+	const struct tnf_probe *start, *end;
+	struct tnf_probe both;
 };
 
 struct due;
@@ -76,24 +109,31 @@ struct due {
 	uint64_t	 tid;		/* of state() */
 	uint32_t	 thread;
 	struct tnf_event ev;		/* that began it */
+	const struct span_start *start;	/* of open() */
 };
 
 /* A trigger in a source. */
 struct watch {
 	const struct trigger *trigger;
 	struct trigger_source *source;
+	struct watch	*total;		/* that takes what several sources count together; or NULL */
 	struct expr	*condition;	/* or NULL */
+	struct expr	*about;		/* the same, if it is about the source alone; or NULL */
 	struct due_list	 due;		/* open, state */
 	struct pairs	*pairs;		/* of its own, or NULL: the source's */
 	uint64_t	 lost;
 	/* rate, silence: times of the last events, a ring. */
 	int64_t		*times;
 	size_t		 n_times, room, at;
-	size_t		 wanted;	/* so many in the window decide */
+	size_t		 wanted;	/* so many in the window decide ... */
+	size_t		 calm;		/* ... and whether it has recovered */
+	int64_t		*late;		/* of a total: times that are not in order yet */
+	size_t		 n_late, late_room;
 	int64_t		 since;		/* it is counted from here on */
-	/* With "<", silence: since when there have been enough events without a break.  With
-	   ">": time of the last event at which there were too many. */
-	int64_t		 changed;
+	int64_t		 changed;	/* since when there have been as many as are wanted,
+					   without a break */
+	int64_t		 few;		/* since when there are fewer, or will be */
+	struct percentile *percentile;	/* of p99() */
 	bool		 armed;
 	bool		 counts;	/* since is set */
 };
@@ -117,6 +157,10 @@ struct trigger_source {
 	bool		 kernel;
 	struct trigger_source_ops ops;
 	struct expr_source events;	/* its events as expressions see them */
+	struct expr_source both;	/* ... with both ends of spans */
+	struct span_probe *span_probes;
+	unsigned	 n_span_probes;
+	bool		 ended;		/* its process: nothing is missed any more */
 	struct expr_source facts;	/* ... when there is no event */
 	const struct tnf_event *now;	/* being fed */
 	struct watch	*watches;	/* by number of the trigger */
@@ -138,6 +182,7 @@ struct trigger_engine {
 	unsigned	 n;
 	struct trigger_source *sources;
 	struct trigger_source *nowhere;	/* of what has no source; not in the list */
+	struct trigger_source *total;	/* of what several sources count together; not either */
 	int64_t		 now;		/* the latest time that was told */
 };
 
@@ -148,7 +193,9 @@ struct trigger_kind {
 	unsigned	 args_min, args_max;
 	enum { COMPARE_NONE, COMPARE_MORE, COMPARE_ANY } compare;
 	bool		 time;		/* compared with a time, else a number */
-	bool		 window;	/* takes "for" */
+	bool		 window;	/* takes a window, "for", "until", and "of" */
+	bool		 sums;		/* takes "of" alone */
+	bool		 usual;		/* may be compared with what is usual */
 	bool		 pairs, states;	/* the source is to have them */
 	bool		 members;	/* the condition may name members */
 	/* false: *err has text and offset. */
@@ -170,7 +217,9 @@ struct trigger_kind {
 /* trigger-kinds.c: 0 is that of an expression alone; NULL: no more. */
 const struct trigger_kind *trigger_kind(unsigned i);
 extern const struct trigger_kind trigger_duration, trigger_open, trigger_state, trigger_rate,
-    trigger_silence, trigger_ended_kind;
+    trigger_silence, trigger_percentile, trigger_ended_kind;
+/* Is the name that of a percentile: p50, p99, p999?  *ret is the part of 1. */
+bool trigger_percentile_name(const char *name, size_t len, double *ret);
 
 /* trigger-parse.c */
 bool when_parse(const char *text, struct when *, struct trigger_error *err);
@@ -196,9 +245,39 @@ due_when(const struct when *when, int64_t since)
 	return time_add(time_add(since, when->time), when->equal ? 0 : 1);
 }
 
+/* trigger-span.c, for percentiles: the rules of a watch with pairs of its own. */
+bool span_check(struct when *, struct trigger_error *);
+void span_open(struct watch *);
+bool span_concerns(struct watch *, const struct tnf_probe *);
+void span_forget(struct watch *);
+const struct pair_slice *span_slice(struct watch *, const struct feed *, struct pair_slice *own,
+    enum pair_role *);
+/* Does the condition hold for the span that ends at the event? */
+bool span_holds(struct watch *, const struct pair_slice *, const struct tnf_event *end);
+
+/* trigger-start.c */
+struct span_start *span_start_new(const struct tnf_event *);
+void span_start_free(struct span_start *);	/* NULL is fine; it waits for nothing */
+/* The span as one event; end NULL: it is open. */
+void span_event_make(struct trigger_source *, const struct span_start *,
+    const struct tnf_event *end, struct span_event *ret);
+void span_probes_free(struct trigger_source *);
+bool span_member(const struct tnf_event *, unsigned, struct tnf_value *);
+/* Drops what a pair's user pointer holds. */
+void span_start_drop(void **user);
+
+/* trigger-rate.c: takes the times that came from several sources, in order. */
+void rate_settle(struct watch *);
+
+/* trigger-percentile.c */
+void percentile_free(struct percentile *);	/* NULL is fine */
+
 /* trigger.c */
 void trigger_fire(struct watch *, int64_t time, const struct tnf_event *, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
+/* The same for a span: ev is its end, or NULL. */
+void trigger_fire_span(struct watch *, int64_t time, const struct tnf_event *ev,
+    const struct span_start *, const char *fmt, ...) __attribute__((format(printf, 5, 6)));
 /* "1.5 s", "231.4 ms". */
 #define TIME_TEXT 32
 const char *time_text(char buf[TIME_TEXT], int64_t ns);

@@ -160,6 +160,7 @@ static const struct trigger_kind *const kinds[] = {
 	&trigger_state,
 	&trigger_rate,
 	&trigger_silence,
+	&trigger_percentile,
 	&trigger_lost_kind,
 	&trigger_ended_kind,
 };

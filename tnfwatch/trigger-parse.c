@@ -112,7 +112,10 @@ static const struct trigger_kind *
 find_function(const struct words *w)
 {
 	const struct trigger_kind *k;
+	double quantile;
 
+	if (trigger_percentile_name(w->lex.start, w->lex.len, &quantile))
+		return &trigger_percentile;
 	for (unsigned i = 1; (k = trigger_kind(i)) != NULL; i++)
 		if (strlen(k->name) == w->lex.len &&
 		    memcmp(k->name, w->lex.start, w->lex.len) == 0)
@@ -121,12 +124,46 @@ find_function(const struct words *w)
 	return NULL;
 }
 
-/* A name, or a quoted one. */
+/* Parses a time, which needs a unit. */
+static bool
+parse_time(struct words *w, int64_t *ns)
+{
+	char text[64];
+
+	if (w->lex.token != EXPR_T_NUMBER)
+		return words_fail(w, "time such as 200ms");
+	snprintf(text, sizeof(text), "%.*s",
+	    (int)(w->lex.len < sizeof(text) ? w->lex.len : sizeof(text) - 1), w->lex.start);
+	if (!isalpha((unsigned char)text[strlen(text) - 1]) || !duration_parse(text, ns))
+		return when_fail(w->err, words_offset(w),
+		    "time without a unit: write 200ms, 1.5s");
+	words_next(w);
+	return true;
+}
+
+/* A name, which may have dots and dashes in it: postgresql.query, a-b. */
+static bool
+parse_dotted(struct words *w, struct when *when)
+{
+	const char *start = w->lex.start, *end = start + w->lex.len;
+
+	while (end[0] != '\0' && (isalnum((unsigned char)*end) || strchr("._-:", *end) != NULL))
+		end++;
+	when->args[when->n_args++] = tnf_xstrndup(start, (size_t)(end - start));
+	while (w->lex.start < end && w->lex.token != EXPR_T_END && w->lex.token != EXPR_T_ERROR)
+		words_next(w);
+	return true;
+}
+
+/* A name, or a quoted one; the last may be a window. */
 static bool
 parse_arg(struct words *w, struct when *when)
 {
 	const struct trigger_kind *k = when->kind;
 
+	if (k->window && when->n_args > 0 && w->lex.token == EXPR_T_NUMBER)
+		return parse_time(w, &when->window) && (w->lex.token == EXPR_T_CLOSE ||
+		    words_fail(w, "')'"));
 	if (when->n_args == k->args_max)
 		return when_fail(w->err, words_offset(w), "too many names: %s", k->usage);
 	when->arg_offset[when->n_args] = words_offset(w);
@@ -134,7 +171,7 @@ parse_arg(struct words *w, struct when *when)
 	    strlen(w->lex.string) == w->lex.string_len)
 		when->args[when->n_args++] = tnf_xstrdup(w->lex.string);
 	else if (words_is_name(w))
-		when->args[when->n_args++] = tnf_xstrndup(w->lex.start, w->lex.len);
+		return parse_dotted(w, when);
 	else
 		return words_fail(w, "name");
 	words_next(w);
@@ -163,35 +200,57 @@ parse_args(struct words *w, struct when *when)
 	return true;
 }
 
-/* Parses a time, which needs a unit. */
+/* Is the current word this name? */
 static bool
-parse_time(struct words *w, int64_t *ns)
+words_at(const struct words *w, const char *name)
 {
-	char text[64];
+	return w->lex.token == EXPR_T_NAME && w->lex.len == strlen(name) &&
+	    memcmp(w->lex.start, name, w->lex.len) == 0;
+}
 
-	if (w->lex.token != EXPR_T_NUMBER)
-		return words_fail(w, "time such as 200ms");
-	snprintf(text, sizeof(text), "%.*s",
-	    (int)(w->lex.len < sizeof(text) ? w->lex.len : sizeof(text) - 1), w->lex.start);
-	if (!isalpha((unsigned char)text[strlen(text) - 1]) || !duration_parse(text, ns))
-		return when_fail(w->err, words_offset(w),
-		    "time without a unit: write 200ms, 1.5s");
+static bool
+parse_number(struct words *w, double *ret)
+{
+	if (w->lex.token != EXPR_T_NUMBER || !val_to_double(&w->lex.number, ret))
+		return words_fail(w, "number");
 	words_next(w);
 	return true;
+}
+
+/* Parses "2 * usual". */
+static bool
+parse_usual(struct words *w, struct when *when)
+{
+	if (!parse_number(w, &when->number))
+		return false;
+	if (w->lex.token != EXPR_T_STAR)
+		return words_fail(w, "'* usual'");
+	words_next(w);
+	if (!words_at(w, "usual"))
+		return words_fail(w, "usual");
+	words_next(w);
+	when->usual = true;
+	return true;
+}
+
+/* Does the number at the current word have a unit? */
+static bool
+words_at_time(const struct words *w)
+{
+	return w->lex.token == EXPR_T_NUMBER && isalpha((unsigned char)w->lex.start[w->lex.len - 1]);
 }
 
 static bool
 parse_limit(struct words *w, struct when *when)
 {
-	if (when->kind->time) {
-		if (!parse_time(w, &when->time))
-			return false;
-		when->number = (double)when->time;
-		return true;
-	}
-	if (w->lex.token != EXPR_T_NUMBER || !val_to_double(&w->lex.number, &when->number))
-		return words_fail(w, "number");
-	words_next(w);
+	if (when->kind->usual && w->lex.token == EXPR_T_NUMBER && !words_at_time(w) &&
+	    *w->lex.next != '\0' && w->lex.next[strspn(w->lex.next, " ")] == '*')
+		return parse_usual(w, when);
+	if (!when->kind->time)
+		return parse_number(w, &when->number);
+	if (!parse_time(w, &when->time))
+		return false;
+	when->number = (double)when->time;
 	return true;
 }
 
@@ -213,17 +272,52 @@ parse_comparison(struct words *w, struct when *when)
 	return parse_limit(w, when);
 }
 
+/* Parses "until < X": the other way than the limit. */
 static bool
-parse_window(struct words *w, struct when *when)
+parse_until(struct words *w, struct when *when)
+{
+	enum expr_token op;
+
+	words_next(w);
+	op = w->lex.token;
+	if (when->more ? op != EXPR_T_LT && op != EXPR_T_LE : op != EXPR_T_GT && op != EXPR_T_GE)
+		return words_fail(w, when->more ? "'<' or '<='" : "'>' or '>='");
+	when->until = true;
+	when->until_equal = op == EXPR_T_LE || op == EXPR_T_GE;
+	words_next(w);
+	return when->kind->time ? parse_time(w, &when->until_time) :
+	    parse_number(w, &when->until_number);
+}
+
+/* Parses "for 5s" and "until < 50". */
+static bool
+parse_hold(struct words *w, struct when *when)
 {
 	if (!when->kind->window)
 		return true;
-	when->window = 1000000000;
-	if (w->lex.token != EXPR_T_NAME || w->lex.len != 3 ||
-	    memcmp(w->lex.start, "for", 3) != 0)
+	if (words_at(w, "for")) {
+		words_next(w);
+		if (!parse_time(w, &when->hold))
+			return false;
+	}
+	return !words_at(w, "until") || parse_until(w, when);
+}
+
+/* Parses "of workers": the sources of a section, taken together. */
+static bool
+parse_of(struct words *w, struct when *when)
+{
+	if (!when->kind->sums || !words_at(w, "of"))
 		return true;
 	words_next(w);
-	return parse_time(w, &when->window);
+	if (w->lex.token == EXPR_T_STRING)
+		when->of = tnf_xstrdup(w->lex.string);
+	else if (words_is_name(w))
+		when->of = tnf_xstrndup(w->lex.start, w->lex.len);
+	else
+		return words_fail(w, "name of a section");
+	words_next(w);
+	return true;
 }
 
 /* Parses the function at the current word, up to the word behind it. */
@@ -244,9 +338,10 @@ parse_function(struct words *w, struct when *when)
 		    "joined by 'and': %s", k->name, k->usage);
 	when->kind = k;
 	when->offset = from;
-	if (!parse_args(w, when) ||
-	    (k->compare != COMPARE_NONE && !parse_comparison(w, when)) ||
-	    !parse_window(w, when))
+	when->window = 1000000000;
+	trigger_percentile_name(w->lex.start, w->lex.len, &when->quantile);
+	if (!parse_args(w, when) || !parse_of(w, when) ||
+	    (k->compare != COMPARE_NONE && !parse_comparison(w, when)) || !parse_hold(w, when))
 		return false;
 	if (w->lex.token != EXPR_T_END && w->lex.token != EXPR_T_AND)
 		return words_fail(w, w->lex.token == EXPR_T_OR ? "'and' (for 'or', "
@@ -370,5 +465,6 @@ when_free(struct when *when)
 	for (unsigned i = 0; i < when->n_args; i++)
 		free(when->args[i]);
 	free(when->condition);
+	free(when->of);
 	memset(when, 0, sizeof(*when));
 }

@@ -25,7 +25,7 @@ event_comm(void *arg, const struct tnf_event *ev)
 static void
 pair_dropped(void *arg, void **user)
 {
-	due_drop(user);
+	span_start_drop(user);
 }
 
 static void
@@ -40,17 +40,38 @@ state_changed(void *arg, const struct state_span *span, bool left, void **user)
 			kind_of(w)->state(w, span, left, user);
 }
 
+/* The watch that counts for all sources of a section, if this is one of them. */
+static struct watch *
+watch_total(const struct trigger_source *s, const struct trigger *t)
+{
+	if (t->when.of != NULL && s->engine->total != NULL)
+		EACH_WATCH(s->engine->total, w)
+			if (w->trigger == t)
+				return w;
+	return NULL;
+}
+
+/* Compiles the condition, which was compiled before when it was read. */
 static void
-watch_open(struct watch *w, struct trigger_source *s, const struct trigger *t)
+watch_condition(struct watch *w, struct trigger_source *s, const struct when *when)
 {
 	struct expr_error error;
 
+	if (when->condition == NULL)
+		return;
+	w->condition = expr_new(when->condition, when->kind->pairs ? &s->both :
+	    when->kind->members ? &s->events : &s->facts, &error);
+	if (when->kind->expect != NULL && !s->kernel && expr_member(w->condition, 0) == NULL)
+		w->about = expr_new(when->condition, &s->facts, &error);
+}
+
+static void
+watch_open(struct watch *w, struct trigger_source *s, const struct trigger *t)
+{
 	w->source = s;
 	w->trigger = t;
-	/* The text has been compiled before. */
-	if (t->when.condition != NULL)
-		w->condition = expr_new(t->when.condition, t->when.kind->members ?
-		    &s->events : &s->facts, &error);
+	w->total = watch_total(s, t);
+	watch_condition(w, s, &t->when);
 	if (t->when.kind->pairs && s->pairs == NULL) {
 		s->pairs = pairs_new();
 		pairs_endless(s->pairs, s->kernel ? OPEN_MAX_KERNEL : OPEN_MAX,
@@ -60,6 +81,16 @@ watch_open(struct watch *w, struct trigger_source *s, const struct trigger *t)
 		s->states = states_new_endless(state_changed, s, THREADS_MAX);
 	if (t->when.kind->open != NULL)
 		t->when.kind->open(w);
+}
+
+/* Is the trigger about this source?  The total has a watch of each that is counted there. */
+static bool
+is_about(const struct trigger_source *s, const struct trigger *t)
+{
+	bool total = s->engine->total == NULL && s->client == NULL && t->when.of != NULL;
+
+	return !t->manual && (total || ((t->of == NULL || strcmp(t->of, s->name) == 0) &&
+	    (t->when.of == NULL || strcmp(t->when.of, s->name) == 0)));
 }
 
 struct trigger_source *
@@ -78,11 +109,13 @@ source_new(struct trigger_engine *e, void *client, const char *name, pid_t pid,
 		s->ops = *ops;
 	s->events = (struct expr_source){ .member = tnf_event_value,
 	    .item = tnf_value_item, .comm = event_comm, .arg = s };
+	s->both = s->events;
+	s->both.member = span_member;
 	facts_source(&s->facts, s);
 	s->deadline = NEVER;
 	s->watches = w = tnf_xcalloc(e->n, sizeof(*w));
 	for (const struct trigger *t = e->first; t != NULL; t = t->next)
-		if (!t->manual)
+		if (is_about(s, t))
 			watch_open(w++, s, t);
 	s->n_watches = (unsigned)(w - s->watches);
 	return s;
@@ -116,8 +149,12 @@ source_free(struct trigger_source *s)
 		pairs_free(w->pairs);
 		due_free(&w->due);
 		expr_free(w->condition);
+		expr_free(w->about);
+		percentile_free(w->percentile);
 		free(w->times);
+		free(w->late);
 	}
+	span_probes_free(s);
 	for (size_t i = 0; i < s->uses.n; i++)
 		free(use[i].watches);
 	free(use);
@@ -200,12 +237,15 @@ source_event(struct trigger_source *s, const struct tnf_event *ev)
 		forget_thread(s, ev);
 	if (use->n == 0 || is_last_call(use, ev))
 		return;
-	if (use->pairs)
+	if (use->pairs) {
 		feed.role = pairs_feed(s->pairs, ev, KEEP_ALL, &feed.slice);
+		if (feed.role == PAIR_START && feed.slice.user != NULL)
+			*feed.slice.user = span_start_new(ev);
+	}
 	for (unsigned i = 0; i < use->n; i++)
 		kind_of(use->watches[i])->event(use->watches[i], &feed);
 	if (feed.role == PAIR_END && feed.slice.user != NULL)
-		due_drop(feed.slice.user);
+		span_start_drop(feed.slice.user);
 }
 
 void

@@ -1,9 +1,10 @@
 /*
  * trigger-span.c - duration(), open() and state(): spans that last too long.
  *
- * duration(SPAN) is checked when a pair ends, and its condition is about the end.
- * The condition of open(SPAN) is about the start: it is checked when the start comes, as its
- * values are there then.  If it holds, the span waits for its time.  SPAN is a name of
+ * duration(SPAN) is checked when a pair ends, and its condition may name the members of both
+ * ends.  The condition of open(SPAN) is about the start, and checked when the start comes.
+ * If it holds, the span waits for its time.  Thread, process and name are those of the thread
+ * that began the span: an interrupt that ends it may come in any other.  SPAN is a name of
  * pairs (analysis/pairs.h), or START, END and members that tell pairs apart.
  * state() fires while a thread is in a microstate, once for each time that the thread enters
  * it.  The condition is checked when it fires: the thread's name may be known only by then.
@@ -117,10 +118,10 @@ has_own_pairs(const struct when *when)
 static void
 span_dropped(void *arg, void **user)
 {
-	due_drop(user);
+	span_start_drop(user);
 }
 
-static void
+void
 span_open(struct watch *w)
 {
 	const struct when *when = &w->trigger->when;
@@ -146,7 +147,7 @@ span_open(struct watch *w)
 }
 
 /* Rejects names with a comma, which would be taken for one of the rule's commas. */
-static bool
+bool
 span_check(struct when *when, struct trigger_error *err)
 {
 	for (unsigned i = 0; has_own_pairs(when) && i < when->n_args; i++)
@@ -157,7 +158,7 @@ span_check(struct when *when, struct trigger_error *err)
 	return true;
 }
 
-static bool
+bool
 span_concerns(struct watch *w, const struct tnf_probe *p)
 {
 	const struct when *when = &w->trigger->when;
@@ -172,31 +173,54 @@ span_concerns(struct watch *w, const struct tnf_probe *p)
 
 /* The pair that the source has found at this event, or that the watch finds itself and puts
    into 'own'. */
-static const struct pair_slice *
+const struct pair_slice *
 span_slice(struct watch *w, const struct feed *feed, struct pair_slice *own, enum pair_role *role)
 {
 	if (w->pairs != NULL) {
 		*role = pairs_feed(w->pairs, feed->ev, KEEP_ALL, own);
+		if (*role == PAIR_START && own->user != NULL)
+			*own->user = span_start_new(feed->ev);
 		return own;
 	}
 	*role = feed->role;
 	return &feed->slice;
 }
 
+bool
+span_holds(struct watch *w, const struct pair_slice *s, const struct tnf_event *end)
+{
+	struct span_event span;
+
+	if (w->condition == NULL)
+		return true;
+	span_event_make(w->source, *s->user, end, &span);
+	return watch_holds(w, &span.ev);
+}
+
+static void
+duration_fire(struct watch *w, const struct pair_slice *s, const struct tnf_event *end)
+{
+	const struct span_start *start = *s->user;
+	char time[TIME_TEXT], who[WHO_TEXT];
+
+	trigger_fire_span(w, end->time, end, start, "%.60s took %s%s", s->name,
+	    time_text(time, s->duration), who_text(who, w, &start->ev));
+}
+
 static void
 duration_event(struct watch *w, const struct feed *feed)
 {
-	const struct when *when = &w->trigger->when;
-	char time[TIME_TEXT], who[WHO_TEXT];
 	struct pair_slice own;
 	enum pair_role role;
 	const struct pair_slice *s = span_slice(w, feed, &own, &role);
 
-	if (role != PAIR_END || s->rule == NULL || s->duration < due_when(when, 0) ||
-	    !watch_holds(w, feed->ev))
+	if (role != PAIR_END || s->rule == NULL || s->user == NULL)
 		return;
-	trigger_fire(w, feed->ev->time, feed->ev, "%.60s took %s%s", s->name,
-	    time_text(time, s->duration), who_text(who, w, feed->ev));
+	if (s->duration >= due_when(&w->trigger->when, 0) && span_holds(w, s, feed->ev))
+		duration_fire(w, s, feed->ev);
+	/* The source drops those of its own pairs itself. */
+	if (w->pairs != NULL)
+		span_start_drop(s->user);
 }
 
 static void
@@ -206,13 +230,16 @@ open_event(struct watch *w, const struct feed *feed)
 	struct pair_slice own;
 	enum pair_role role;
 	const struct pair_slice *s = span_slice(w, feed, &own, &role);
+	struct span_start *start;
+	struct due *d;
 
-	/* The source drops the chains of its own pairs itself. */
 	if (role == PAIR_END && w->pairs != NULL && s->user != NULL)
-		due_drop(s->user);
-	if (role != PAIR_START || !watch_holds(w, feed->ev))
+		span_start_drop(s->user);
+	if (role != PAIR_START || s->user == NULL || !span_holds(w, s, NULL))
 		return;
-	due_add(&w->due, feed->ev->time, feed->ev, s->user);
+	start = *s->user;
+	d = due_add(&w->due, feed->ev->time, feed->ev, &start->due);
+	d->start = start;
 	watch_until(w, due_when(when, feed->ev->time));
 }
 
@@ -227,7 +254,7 @@ open_run(struct watch *w, int64_t now)
 		if (due_when(when, d->since) > now)
 			return due_when(when, d->since);
 		due_take(&w->due, d);
-		trigger_fire(w, time_add(d->since, when->time), &d->ev, "%.60s is open for %s%s",
+		trigger_fire_span(w, time_add(d->since, when->time), &d->start->ev, d->start, "%.60s is open for %s%s",
 		    has_own_pairs(when) ? when->args[0] :
 		    pairs_span(w->source->pairs, d->ev.probe),
 		    time_text(time, now - d->since), who_text(who, w, &d->ev));
@@ -235,7 +262,7 @@ open_run(struct watch *w, int64_t now)
 	return NEVER;
 }
 
-static void
+void
 span_forget(struct watch *w)
 {
 	if (w->pairs != NULL)

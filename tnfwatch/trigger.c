@@ -36,10 +36,12 @@ trigger_engine_free(struct trigger_engine *e)
 	while (e->sources != NULL)
 		trigger_source_close(e->sources);
 	source_free(e->nowhere);
+	source_free(e->total);
 	while ((t = e->first) != NULL) {
 		e->first = t->next;
 		when_free(&t->when);
 		free(t->name);
+		free(t->of);
 		free(t);
 	}
 	free(e);
@@ -63,12 +65,47 @@ trigger_add(struct trigger_engine *e, const char *name, const char *when,
 	return (int)t->number;
 }
 
+void
+trigger_about(struct trigger_engine *e, int number, const char *of)
+{
+	for (struct trigger *t = e->first; t != NULL; t = t->next)
+		if ((int)t->number == number && of != NULL)
+			t->of = tnf_xstrdup(of);
+}
+
+char *
+trigger_section(const char *text)
+{
+	struct trigger_error err;
+	struct when when;
+	char *of = NULL;
+
+	if (text == NULL || !when_parse(text, &when, &err))
+		return NULL;
+	if (when.of != NULL)
+		of = tnf_xstrdup(when.of);
+	when_free(&when);
+	return of;
+}
+
+static bool
+has_totals(const struct trigger_engine *e)
+{
+	for (const struct trigger *t = e->first; t != NULL; t = t->next)
+		if (t->when.of != NULL)
+			return true;
+	return false;
+}
+
 struct trigger_source *
 trigger_source_open(struct trigger_engine *e, void *client, const char *name, pid_t pid,
     bool kernel, const struct trigger_source_ops *ops)
 {
-	struct trigger_source *s = source_new(e, client, name, pid, kernel, ops);
+	struct trigger_source *s;
 
+	if (e->total == NULL && has_totals(e))
+		e->total = source_new(e, NULL, NULL, 0, false, NULL);
+	s = source_new(e, client, name, pid, kernel, ops);
 	s->next = e->sources;
 	if (s->next != NULL)
 		s->next->before = s;
@@ -85,6 +122,13 @@ trigger_source_close(struct trigger_source *s)
 	if (s->next != NULL)
 		s->next->before = s->before;
 	source_free(s);
+}
+
+void
+trigger_source_ended(struct trigger_source *s)
+{
+	if (s != NULL)
+		s->ended = true;
 }
 
 static void
@@ -158,6 +202,11 @@ trigger_tick(struct trigger_engine *e, int64_t now)
 	told_time(e, now);
 	for (struct trigger_source *s = e->sources; s != NULL; s = s->next)
 		source_run(s, now);
+	if (e->total == NULL)
+		return;
+	EACH_WATCH(e->total, w)
+		rate_settle(w);
+	source_run(e->total, now);
 }
 
 bool
@@ -210,18 +259,39 @@ make_printable(char *s)
 		}
 }
 
-void
-trigger_fire(struct watch *w, int64_t time, const struct tnf_event *ev, const char *fmt, ...)
+__attribute__((format(printf, 5, 0)))
+static void
+fire(struct watch *w, int64_t time, const struct tnf_event *ev, const struct trigger_span *span,
+    const char *fmt, va_list ap)
 {
 	struct trigger_engine *e = w->source->engine;
-	struct trigger_firing f = { w->trigger->number, time, w->source->client, ev, NULL };
+	struct trigger_firing f = { w->trigger->number, time, w->source->client, ev, NULL, span };
 	char reason[REASON_TEXT];
-	va_list ap;
 
-	va_start(ap, fmt);
 	vsnprintf(reason, sizeof(reason), fmt, ap);
-	va_end(ap);
 	make_printable(reason);
 	f.reason = reason;
 	e->fired(e->arg, &f);
+}
+
+void
+trigger_fire(struct watch *w, int64_t time, const struct tnf_event *ev, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	fire(w, time, ev, NULL, fmt, ap);
+	va_end(ap);
+}
+
+void
+trigger_fire_span(struct watch *w, int64_t time, const struct tnf_event *ev,
+    const struct span_start *start, const char *fmt, ...)
+{
+	const struct trigger_span span = { &start->ev, start->n, start->values };
+	va_list ap;
+
+	va_start(ap, fmt);
+	fire(w, time, ev, &span, fmt, ap);
+	va_end(ap);
 }

@@ -32,10 +32,18 @@ struct trigger_firing {
 					   the moment at which it became true */
 	void		*source;	/* the client's, of trigger_source_open();
 					   NULL: of no one source */
-	const struct tnf_event *event;	/* that fired it; NULL: none did.  Of open() and
-					   state() what began it: in a ring, its
-					   record may be overwritten by now */
+	const struct tnf_event *event;	/* that fired it; NULL: none did.  Of state() what
+					   began it: in a ring, its record may be
+					   overwritten by now */
 	const char	*reason;	/* a sentence: "order took 231.4 ms" */
+	const struct trigger_span *span;	/* NULL: it was fired by no span */
+};
+
+/* The start of a span that fired, as it was recorded. */
+struct trigger_span {
+	const struct tnf_event *start;
+	unsigned	 n;
+	const struct tnf_value *values;	/* of the start's members */
 };
 
 typedef void trigger_fired_fn(void *arg, const struct trigger_firing *);
@@ -55,10 +63,20 @@ void trigger_engine_free(struct trigger_engine *);
 int trigger_add(struct trigger_engine *, const char *name, const char *when,
     struct trigger_error *err);
 
+/* The trigger is only about sources of this name; NULL: about all.  Called before the first
+   source is opened. */
+void trigger_about(struct trigger_engine *, int number, const char *of);
+
+/* The section whose sources the text takes together ("of workers"), which the caller frees;
+   NULL: it takes none together. */
+char *trigger_section(const char *when);
+
 /* 'source' is the client's and comes back in firings.  kernel: states of threads
    can be told from it.  NULL: out of memory. */
 struct trigger_source *trigger_source_open(struct trigger_engine *, void *source,
     const char *name, pid_t, bool kernel, const struct trigger_source_ops *);
+/* The process of the source has ended: no event is missed from it any more. */
+void trigger_source_ended(struct trigger_source *);
 /* Closes the source; spans that are open in it do not fire any more. */
 void trigger_source_close(struct trigger_source *);
 

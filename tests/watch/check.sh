@@ -63,6 +63,22 @@ done <"$TMP/want"
 # Expressions are shown, with a caret.
 [ "$(grep -c "^ *^$" "$TMP/err")" -eq 3 ] || fail "carets: $(cat "$TMP/err")"
 
+# Text behind a section's name, a section that is not there, numbers that are none.
+cat >"$TMP/bad.conf" <<'T'
+[kernel] enable = io
+[trigger a]
+when = rate(x) of shop > 3
+of = shop
+every = 0
+T
+"$W" check -c "$TMP/bad.conf" 2>"$TMP/err" && fail "text behind a section is accepted"
+for say in ':1: .kernel.: text behind it' ':5: every = 0: not a number'; do
+	grep -q "$say" "$TMP/err" || fail "not said: $say: $(cat "$TMP/err")"
+done
+sed -i '1s/.*/[kernel] ; a comment/; 5s/0/2/' "$TMP/bad.conf"
+"$W" check -c "$TMP/bad.conf" 2>"$TMP/err" && fail "a section that is not there is accepted"
+[ "$(grep -c 'of.*shop: no such section' "$TMP/err")" -eq 2 ] || fail "said: $(cat "$TMP/err")"
+
 # A directory beside it is read as well, and its lines are told by its name.
 cat >"$TMP/good.conf" <<'T'
 [kernel]
