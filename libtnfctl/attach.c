@@ -19,6 +19,7 @@
 #include "common/proc.h"
 #include "libtnfctl/direct.h"
 #include "libtnfctl/objects.h"
+#include "libtnfctl/scout.h"
 
 #define EXEC_MS		1000	/* for an exec() to get through */
 #define EXEC_NEAR	30	/* tries, a millisecond apart, for its beginning and its end */
@@ -154,7 +155,7 @@ tnfctl_process_check_file(pid_t pid)
 	}
 }
 
-/* Finds errors (ACCES, BUSY, NOTDYNAMIC ...) before anything is done. */
+/* Finds errors (BADARG, NOPROCESS, BUSY) before anything is done. */
 static tnfctl_errcode_t
 process_check(pid_t pid)
 {
@@ -176,7 +177,7 @@ process_check(pid_t pid)
 		return tnfctl_error_set(TNFCTL_ERR_NOPROCESS, "process %d: it has ended",
 		    (int)pid);
 	tracer = tnf_proc_status(pid, "TracerPid");
-	return tracer > 0 ? attach_busy(pid, tracer) : tnfctl_process_check_file(pid);
+	return tracer > 0 ? attach_busy(pid, tracer) : TNFCTL_ERR_NONE;
 }
 
 /* Lets a program that has only just started get through its linker first. */
@@ -240,13 +241,20 @@ attach_glance(struct proc *p)
 	    after.consistent && after.print == before.print &&
 	    !tnfctl_proc_is_dead(p, p->pid);
 	tnfctl_objects_free(&h);
-	/* The process may call exec() before it is stopped. */
-	p->linker = (struct linker){ 0 };
 	return none ? tnfctl_direct_no_probes(p->pid) : TNFCTL_ERR_NONE;
 }
 
+/* All that can be found out before the process is stopped. */
 static tnfctl_errcode_t
-attach_once(pid_t pid, int64_t until, const sigset_t *mask, tnfctl_handle_t **ret)
+look_first(struct proc *p)
+{
+	tnfctl_errcode_t err = tnfctl_process_check_file(p->pid);
+
+	return err == TNFCTL_ERR_NONE ? attach_glance(p) : err;
+}
+
+static tnfctl_errcode_t
+look(pid_t pid, int64_t until, const sigset_t *mask, struct proc **ret)
 {
 	struct proc *p = tnfctl_proc_new(pid, false);
 	tnfctl_errcode_t err;
@@ -254,10 +262,20 @@ attach_once(pid_t pid, int64_t until, const sigset_t *mask, tnfctl_handle_t **re
 	if (p == NULL)
 		return tnfctl_error_set(TNFCTL_ERR_ALLOCFAIL, NULL);
 	tnfctl_proc_hurry(p, (int)((until - clock_ns(CLOCK_MONOTONIC)) / 1000000), mask);
-	if ((err = attach_glance(p)) != TNFCTL_ERR_NONE) {
+	if ((err = tnfctl_scout(p, look_first)) == TNFCTL_ERR_NONE)
+		*ret = p;
+	else
 		tnfctl_proc_free(p);
-		return err;
-	}
+	return err;
+}
+
+/* Takes over p. */
+static tnfctl_errcode_t
+attach_once(struct proc *p, tnfctl_handle_t **ret)
+{
+	pid_t pid = p->pid;
+	tnfctl_errcode_t err;
+
 	if ((err = tnfctl_proc_attach(p)) == TNFCTL_ERR_NONE &&
 	    (err = attach_settle(p)) == TNFCTL_ERR_NONE)
 		return tnfctl_direct_open(p, ret);
@@ -285,12 +303,16 @@ attach_again(pid_t pid, const sigset_t *mask, tnfctl_handle_t **ret)
 {
 	struct pollfd end = { .fd = -1, .events = POLLIN };
 	int64_t start = clock_ns(CLOCK_MONOTONIC), until = start + TNFCTL_ATTACH_MS * INT64_C(1000000);
-	tnfctl_errcode_t err = attach_once(pid, until, mask, ret);
+	struct proc *p;
+	tnfctl_errcode_t err = look(pid, until, mask, &p);
 
+	if (err != TNFCTL_ERR_NONE)
+		return err;
+	err = attach_once(p, ret);
 	while (err == TNFCTL_ERR_NOPROCESS && clock_ns(CLOCK_MONOTONIC) < start + AGAIN_NS &&
 	    !has_ended(pid, &end))
-		if ((err = tnfctl_process_check_file(pid)) == TNFCTL_ERR_NONE)
-			err = attach_once(pid, until, mask, ret);
+		if ((err = look(pid, until, mask, &p)) == TNFCTL_ERR_NONE)
+			err = attach_once(p, ret);
 	if (end.fd >= 0)
 		close(end.fd);
 	return err;

@@ -1,9 +1,9 @@
 /*
- * stuck.c - targets that do not stop: an attach has an end all the same, at once if
- * somebody ends us, and the target is as it was.
+ * stuck.c - targets that do not stop, or that the kernel does not let us read: an attach has
+ * an end all the same, at once if somebody ends us, and the target is as it was.
  *
  * The leader's exec() waits for another thread, which we trace and do not wait for; a
- * cgroup is frozen; a thread waits in vfork().
+ * cgroup is frozen; a thread waits in vfork(); the program's file system does not answer.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -15,6 +15,7 @@
 #include <sys/wait.h>
 
 #include "tests/live/live.h"
+#include "tests/live/silent.h"
 #include "tests/slow.h"
 
 #define LIMIT_S		60
@@ -202,10 +203,40 @@ test_vfork(void)
 	CHECK(victim_end(&v) == 0);
 }
 
+/* Whoever opens the program, or reads it, waits; so does the target itself, until the server
+   answers again. */
+static void
+test_silent(void)
+{
+	struct victim v;
+	struct silent f;
+	int status;
+
+	if (!silent_begin(&f, victim_path("victim-threads")))
+		return;
+	v = VICTIM("threads", "2", "-");
+	*f.silence = SILENT_OPEN;
+	status = attach(v.pid, SIGTERM);
+	CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM);
+	*f.silence = SILENT_READ;
+	status = attach(v.pid, SIGINT);
+	CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGINT);
+	status = attach(v.pid, 0);
+	CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 1);
+	*f.silence = SILENT_NEVER;
+	status = attach(v.pid, 0);
+	CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+	victim_leave(&v);
+	CHECK_STR(victim_says(&v), "unharmed");
+	victim_end(&v);
+	silent_end(&f);
+}
+
 int
 main(void)
 {
 	atexit(remove_group);
+	test_silent();
 	test_exec();
 	test_vfork();
 	for (size_t i = 0; i < sizeof(freezers) / sizeof(freezers[0]); i++)
