@@ -426,6 +426,19 @@ tnfctl_control_refresh(tnfctl_handle_t *h)
 }
 
 tnfctl_errcode_t
+tnfctl_control_check_memory(tnfctl_handle_t *h)
+{
+	uintptr_t control = tnfctl_objects_known(h, KNOWN_CONTROL, NULL);
+	char c;
+
+	if (control == 0 || h->ops->read(h, control, &c, sizeof(c)))
+		return TNFCTL_ERR_NONE;
+	return tnfctl_error_set(TNFCTL_ERR_INTERNAL, "process %d: the kernel does not give its "
+	    "page at 0x%lx, with the state of " TNFCTL_LIBTNFPROBE ": the page is still to come "
+	    "(userfaultfd), or its file was cut: try again", (int)h->pid, (unsigned long)control);
+}
+
+tnfctl_errcode_t
 tnfctl_control_check(tnfctl_handle_t *h)
 {
 	uintptr_t flag = tnfctl_objects_known(h, KNOWN_INTERNAL_FLAG, NULL);

@@ -37,6 +37,8 @@ tnfctl_errcode_t tnfctl_control_look(tnfctl_handle_t *, struct objects_change *r
 
 /* Has the target made probes at run time since they were read?  Reads one word of its memory. */
 bool	tnfctl_pools_grown(tnfctl_handle_t *);
+/* Checks, after a look that has not found libtnfprobe, that the kernel lets us read where it is. */
+tnfctl_errcode_t tnfctl_control_check_memory(tnfctl_handle_t *);
 /* Checks, after the first look, that libtnfprobe is there: else there is nothing to control. */
 tnfctl_errcode_t tnfctl_control_check(tnfctl_handle_t *);
 /* Writes into the process who controls it: a pid, 0 for nobody, or TNF_SUSPENDED. */

@@ -189,6 +189,8 @@ look_once(tnfctl_handle_t *h)
 	struct proc *p = direct_proc(h);
 	tnfctl_errcode_t err = tnfctl_control_refresh(h);
 
+	if (err == TNFCTL_ERR_NONE && h->control == 0)
+		err = tnfctl_control_check_memory(h);
 	if (err == TNFCTL_ERR_NONE && h->control == 0 && !p->ours) {
 		err = tnfctl_inject_library(h);
 		if (err == TNFCTL_ERR_NONE)

@@ -3,7 +3,8 @@
  * an end all the same, at once if somebody ends us, and the target is as it was.
  *
  * The leader's exec() waits for another thread, which we trace and do not wait for; a
- * cgroup is frozen; a thread waits in vfork(); the program's file system does not answer.
+ * cgroup is frozen; a thread waits in vfork(); the program's file system does not answer; a
+ * page that we need waits for userfaultfd(2).
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -232,10 +233,36 @@ test_silent(void)
 	silent_end(&f);
 }
 
+/* A read by /proc/PID/mem does not wait for such a page: it is an error, at once. */
+static void
+test_page(void)
+{
+	struct victim v = VICTIM("held");
+	const char *name = trace_name();
+	tnfctl_handle_t *h;
+
+	CHECK_CODE(tnfctl_pid_open(v.pid, &h), TNFCTL_ERR_INTERNAL);
+	CHECK(strstr(tnfctl_error_detail(), "userfaultfd") != NULL);
+	CHECK_STR(proc_field(v.pid, "TracerPid"), "0");
+	victim_tell(&v, "\n");
+	CHECK_STR(victim_says(&v), "ready");
+	OK(tnfctl_pid_open(v.pid, &h));
+	OK(tnfctl_buffer_alloc(h, name, 1 << 20));
+	enable_all(h);
+	OK(tnfctl_close(h, TNFCTL_TARG_DEFAULT));
+	victim_tell(&v, "\n");
+	CHECK_STR(victim_says(&v), "ready");
+	CHECK(file_has(name, "held"));
+	victim_leave(&v);
+	CHECK_STR(victim_says(&v), "unharmed");
+	victim_end(&v);
+}
+
 int
 main(void)
 {
 	atexit(remove_group);
+	test_page();
 	test_silent();
 	test_exec();
 	test_vfork();
