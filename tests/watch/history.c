@@ -327,6 +327,26 @@ START_TEST(all_types)
 }
 END_TEST
 
+/* However many they are, a segment has room for one more of them. */
+START_TEST(room)
+{
+	struct segment *s;
+
+	begin(false, 3600 * SECOND, 1 << 20);
+	s = segment_begin(h, (uint32_t)_i);
+	for (uint32_t i = 0; i < 5 * DEFINITIONS; i++) {
+		segment_more(s);
+		ck_assert_uint_lt(s->n_raw, s->room);
+		memset(s->raw + i * BLOCK, (int)(i % 251), BLOCK);
+		segment_add_raw(s, i);
+	}
+	for (uint32_t i = 0; i < 5 * DEFINITIONS; i++)
+		ck_assert(s->at[i] == i && s->raw[i * BLOCK] == i % 251 && s->raw[i * BLOCK + BLOCK - 1] == i % 251);
+	segment_free(s);
+	end();
+}
+END_TEST
+
 static uint64_t victim;		/* its writer comes while it is copied */
 
 static void
@@ -817,6 +837,7 @@ main(void)
 	tcase_add_loop_test(t, files, 0, 3);
 	tcase_add_test(t, types);
 	tcase_add_test(t, all_types);
+	tcase_add_loop_test(t, room, 0, 3);
 	tcase_add_loop_test(t, overtaken, 0, 2);
 	tcase_add_test(t, chosen);
 	tcase_add_loop_test(t, late, 0, 5);
