@@ -28,6 +28,7 @@ static const struct pair_rule builtin[] = {
 	{ "io", "strategy", "biodone", { "device", "buf", NULL }, true, NULL },
 	{ "physio", "physio_start", "physio_end", { NULL }, false, NULL },
 	{ "pageout_scan", "pageout_scan_start", "pageout_scan_end", { NULL }, false, NULL },
+	{ "span", "span_start", "span_end", { "span", NULL }, true, NULL },
 };
 
 /* Endings of names that make pairs; the common part names the slice. */

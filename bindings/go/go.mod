@@ -1,0 +1,3 @@
+module tnf
+
+go 1.19

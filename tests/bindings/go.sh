@@ -1,0 +1,16 @@
+#!/bin/sh
+# go.sh - the module tnf: its own tests, a server, and a program without libtnfprobe.
+. "$(dirname "$0")/lib.sh"
+need_program go python3 cc
+copy go
+export GOCACHE="$TMP/cache" GOPATH="$TMP/path" GOFLAGS=-mod=mod GOPROXY=off CGO_ENABLED=1
+[ -z "$(gofmt -l .)" ] || wrong "gofmt: $(gofmt -l .)"
+go vet ./... || wrong "go vet"
+go test . > "$TMP/log" 2>&1 || { cat "$TMP/log" >&2; wrong "go test"; }
+go build -o "$TMP/server" ./examples/server || fail "go build"
+serve 'web catalogue' "$TMP/server" 0 3
+# All goroutines record what they hit, with the checks of pointers that cgo knows.
+TNF_ENABLE=test TNF_FILE=$TMP/bench.tnf GODEBUG=cgocheck=1 go test -run - -bench Hit -benchtime 20000x . > "$TMP/log" 2>&1 || wrong "a benchmark that is on"
+[ "$("$tnfdump" --no-header --probe benched "$TMP/bench.tnf" | grep -c 'm: 2')" -gt 1000 ] || wrong "hits of the benchmark"
+(unset LD_LIBRARY_PATH; go test . > "$TMP/log" 2>&1) || { cat "$TMP/log" >&2; wrong "without the library"; }
+exit "$bad"
