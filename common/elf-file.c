@@ -219,8 +219,8 @@ tnf_elffile_sections(struct elffile *e, const char *name,
 	size_t n = 0;
 
 	while ((scn = elf_nextscn(e->elf, scn)) != NULL && n++ < SECTIONS_MAX) {
-		if (gelf_getshdr(scn, &sh) == NULL ||
-		    !(sh.sh_flags & SHF_ALLOC) || sh.sh_type != SHT_PROGBITS)
+		if (gelf_getshdr(scn, &sh) == NULL || !(sh.sh_flags & SHF_ALLOC) ||
+		    (sh.sh_type != SHT_PROGBITS && sh.sh_type != SHT_X86_64_UNWIND))
 			continue;
 		s = elf_strptr(e->elf, e->names, sh.sh_name);
 		if (s != NULL && name_fits(s, name) &&

@@ -14,43 +14,73 @@
 #include "libtnfctl/code.h"
 #include "libtnfctl/decode.h"
 
-#define ENTRIES_MAX	(64u << 20)	/* of all tables of branches together */
-
 struct sweep {
 	struct code *code;
 	bool	 fixed;		/* numbers in code may be addresses */
 	bool	 relocated;	/* so is code itself */
-	unsigned entries;	/* that may still be looked at */
+	uint64_t *tables;	/* whose entries may lead to code */
+	size_t	 ntables;
 	struct code_frame *frame;	/* of the latest instruction */
 };
 
-/* Entries of 4 bytes that are relative to the beginning of their table, as long as they
-   lead to code. */
-static void
-mark_table(struct sweep *s, uint64_t table)
+/* Leads the entry of 4 bytes at this address to code, relative to the beginning of its table? */
+static bool
+table_leads(const struct sweep *s, uint64_t table, uint64_t entry, uint64_t *ret)
 {
 	size_t left;
-	const uint8_t *p = tnfctl_code_at(s->code, table, &left);
-	uint64_t target;
-	int32_t entry;
+	const uint8_t *p = tnfctl_code_at(s->code, entry, &left);
+	int32_t distance;
 
-	for (; p != NULL && left >= sizeof entry && s->entries > 0; s->entries--) {
-		memcpy(&entry, p, sizeof entry);
-		target = table + (uint64_t)(int64_t)entry;
-		if (!tnfctl_code_is_executed(s->code, target))
-			return;
-		tnfctl_code_mark(s->code, target);
-		p += sizeof entry;
-		left -= sizeof entry;
-	}
+	if (p == NULL || left < sizeof distance)
+		return false;
+	memcpy(&distance, p, sizeof distance);
+	*ret = table + (uint64_t)(int64_t)distance;
+	return tnfctl_code_is_executed(s->code, *ret);
 }
 
 /* The address of something is taken: of code, or of a table. */
 static void
 mark_taken(struct sweep *s, uint64_t address)
 {
+	uint64_t *v = s->tables, target;
+
 	tnfctl_code_mark(s->code, address);
-	mark_table(s, address);
+	if (!table_leads(s, address, address, &target))
+		return;
+	if ((s->ntables & (s->ntables - 1)) == 0)
+		v = reallocarray(v, s->ntables == 0 ? 1 : 2 * s->ntables, sizeof *v);
+	if (v == NULL) {
+		s->code->failed = true;
+		return;
+	}
+	s->tables = v;
+	v[s->ntables++] = address;
+}
+
+static int
+by_number(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Marks where the entries of all tables lead to.  A table ends where the next begins, or at the
+   first entry that does not lead to code. */
+static void
+mark_tables(struct sweep *s)
+{
+	uint64_t next, target;
+
+	if (s->ntables > 0)
+		qsort(s->tables, s->ntables, sizeof *s->tables, by_number);
+	for (size_t i = 0; i < s->ntables; i++) {
+		next = i + 1 < s->ntables ? s->tables[i + 1] : UINT64_MAX;
+		for (uint64_t at = s->tables[i]; at < next &&
+		    table_leads(s, s->tables[i], at, &target); at += 4)
+			tnfctl_code_mark(s->code, target);
+	}
+	free(s->tables);
 }
 
 static struct code_frame *
@@ -139,14 +169,6 @@ note_relocation(void *arg, uint64_t place, uint64_t address, bool is_resolver)
 	return true;
 }
 
-static int
-by_number(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 /* Collects the anchors, in order; false: no memory. */
 static bool
 find_anchors(struct sweep *s, struct elffile *e)
@@ -171,35 +193,30 @@ find_anchors(struct sweep *s, struct elffile *e)
 	return true;
 }
 
-/* Words of 8 bytes, and in a program that is never moved those of 4 bytes, that are addresses of
-   code.  They may lie at any multiple of 4. */
+/* Words that are addresses of code.  They may lie at any multiple of 4. */
 static void
-mark_words(struct sweep *s, const struct code_segment *data)
+mark_words(struct code *c, const struct code_segment *data)
 {
 	uint64_t lowest = UINT64_MAX, highest = 0, word;
-	uint32_t half;
 
-	for (unsigned i = 0; i < s->code->n; i++)
-		if (s->code->segments[i].exec) {
-			const struct code_segment *x = &s->code->segments[i];
+	for (unsigned i = 0; i < c->n; i++)
+		if (c->segments[i].exec) {
+			const struct code_segment *x = &c->segments[i];
 
 			lowest = x->address < lowest ? x->address : lowest;
 			highest = x->address + x->size > highest ? x->address + x->size : highest;
 		}
 	for (uint64_t at = -data->address & 3; at + sizeof word <= data->size; at += 4) {
 		memcpy(&word, data->bytes + at, sizeof word);
-		memcpy(&half, data->bytes + at, sizeof half);
 		if (word >= lowest && word < highest)
-			tnfctl_code_mark(s->code, word);
-		if (s->fixed && !data->exec && half >= lowest && half < highest)
-			tnfctl_code_mark(s->code, half);
+			tnfctl_code_mark(c, word);
 	}
 }
 
 const char *
 tnfctl_code_read_branches(struct code *c, struct elffile *e)
 {
-	struct sweep s = { .code = c, .fixed = tnf_elffile_is_fixed(e), .entries = ENTRIES_MAX };
+	struct sweep s = { .code = c, .fixed = tnf_elffile_is_fixed(e) };
 
 	if (!find_anchors(&s, e))
 		return NULL;	/* c->failed tells it */
@@ -207,8 +224,8 @@ tnfctl_code_read_branches(struct code *c, struct elffile *e)
 		if (tnfctl_code_is_executed(c, c->anchors[i]))
 			sweep_piece(&s, c->anchors[i], c->anchors[i + 1]);
 	for (unsigned i = 0; i < c->n; i++)
-		mark_words(&s, &c->segments[i]);
+		mark_words(c, &c->segments[i]);
 	tnf_elffile_relocations(e, note_relocation, &s);
-	return s.entries == 0 ? "its tables of branches are too large" :
-	    s.relocated ? "its code is relocated" : NULL;
+	mark_tables(&s);
+	return s.relocated ? "its code is relocated" : NULL;
 }

@@ -26,8 +26,6 @@ load_segment(void *arg, const struct elffile_segment *s)
 	struct code *c = l->code;
 	struct code_segment *into = &c->segments[c->n];
 
-	if (s->type == PT_GNU_EH_FRAME)
-		c->frames_at = s->address;
 	if (s->type != PT_LOAD || s->size == 0)
 		return true;
 	if (c->n == CODE_SEGMENTS_MAX || s->size > LOADED_MAX - l->total ||

@@ -32,7 +32,6 @@ struct code_frame {		/* of a function, or a part of one */
 struct code {
 	struct code_segment segments[CODE_SEGMENTS_MAX];
 	unsigned n;
-	uint64_t frames_at;	/* .eh_frame_hdr; 0: none */
 	struct code_frame *frames;	/* in the order of their addresses */
 	size_t	 nframes;
 	uint64_t *anchors;	/* addresses at which an instruction begins, in order */
@@ -58,7 +57,7 @@ bool	tnfctl_code_anchor(struct code *, uint64_t address);
 
 /* Reads the call frame information: frames, and marks where exceptions are caught.  false: it
    is damaged, or of a kind that is not understood. */
-bool	tnfctl_code_read_frames(struct code *);
+bool	tnfctl_code_read_frames(struct code *, struct elffile *);
 /* NULL: none. */
 struct code_frame *tnfctl_code_frame(const struct code *, uint64_t address);
 

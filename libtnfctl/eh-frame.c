@@ -1,12 +1,13 @@
 /*
  * eh-frame.c - which bytes belong to which function, and where exceptions are
  * caught: the call frame information that a program brings for its own use
- * (.eh_frame_hdr, .eh_frame, .gcc_except_table).
+ * (.eh_frame, .gcc_except_table).
  */
 #include <dwarf.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/elf-file.h"
 #include "libtnfctl/code.h"
 
 #define SITES_MAX	(64u << 20)	/* of calls in all tables together */
@@ -23,6 +24,7 @@ struct piece {
 struct reading {
 	struct code *code;
 	unsigned sites;		/* that may still be looked at */
+	bool	 failed;	/* something was not understood */
 };
 
 struct frame_kind {		/* of a CIE */
@@ -283,45 +285,53 @@ by_address(const void *a, const void *b)
 	return (x->start > y->start) - (x->start < y->start);
 }
 
-/* The address of .eh_frame, which its index begins with; 0: there is none. */
-static uint64_t
-find_frames(const struct code *c)
+/* One section of frames; false: not understood. */
+static bool
+section_read(struct reading *r, struct piece *b)
 {
-	struct piece b;
-	uint8_t encoding;
-
-	if (c->frames_at == 0 || !piece_at(c, c->frames_at, &b) || take(&b, 1) != 1)
-		return 0;
-	encoding = (uint8_t)take(&b, 1);
-	take(&b, 2);
-	return take_pointer(&b, encoding);
-}
-
-bool
-tnfctl_code_read_frames(struct code *c)
-{
-	struct reading r = { .code = c, .sites = SITES_MAX };
 	struct frame_kind kind = { .address = 0 };
-	struct piece b, entry;
+	struct piece entry;
 	uint64_t at, distance;
 
-	if (!piece_at(c, find_frames(c), &b))
-		return true;
-	while (b.left >= 4 && !b.failed) {
-		entry = take_entry(&b);
+	while (b->left >= 4 && !b->failed) {
+		entry = take_entry(b);
 		if (entry.left == 0)
 			break;
 		at = entry.address;
 		if ((distance = take(&entry, 4)) == 0)
 			continue;
-		if (at - distance != kind.address && !kind_read(c, at - distance, &kind))
+		if (at - distance != kind.address && !kind_read(r->code, at - distance, &kind))
 			return false;
-		if (!frame_read(&r, &entry, &kind))
+		if (!frame_read(r, &entry, &kind))
 			return false;
 	}
+	return !b->failed;
+}
+
+static bool
+each_section(void *arg, uint64_t address, uint64_t size)
+{
+	struct reading *r = arg;
+	struct piece b;
+
+	if (!piece_at(r->code, address, &b) || size > b.left) {
+		r->failed = true;
+		return false;
+	}
+	b.left = size;
+	r->failed = !section_read(r, &b);
+	return !r->failed;
+}
+
+bool
+tnfctl_code_read_frames(struct code *c, struct elffile *e)
+{
+	struct reading r = { .code = c, .sites = SITES_MAX };
+
+	tnf_elffile_sections(e, ".eh_frame", each_section, &r);
 	if (c->nframes > 0)
 		qsort(c->frames, c->nframes, sizeof *c->frames, by_address);
-	return !b.failed && r.sites > 0;
+	return !r.failed && r.sites > 0;
 }
 
 struct code_frame *

@@ -179,7 +179,7 @@ analyse(struct sites *s, struct elffile *e)
 		return true;
 	if (!tnfctl_code_load(e, &s->code))
 		return false;
-	if (!tnfctl_code_read_frames(&s->code))
+	if (!tnfctl_code_read_frames(&s->code, e))
 		s->refused = "its call frame information is not understood";
 	else if (tnfctl_move_needs_branches)
 		s->refused = tnfctl_code_read_branches(&s->code, e);
