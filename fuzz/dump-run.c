@@ -14,7 +14,7 @@
 #include "tnfdump/options.h"
 #include "tnfdump/origin.h"
 #include "analysis/pairs.h"
-#include "tnfdump/text/raw.h"
+#include "tnfdump/pipeline.h"
 
 #include "fuzz/dump.h"
 

@@ -5,7 +5,6 @@
  * themselves; --tid asks for the names of threads.
  */
 #include "tnfdump/filter.h"
-#include "tnfdump/hint.h"
 #include "analysis/tasks.h"
 #include "tnfdump/options.h"
 #include "tnfdump/origin.h"

@@ -5,7 +5,6 @@
 #include <stdio.h>
 
 #include "tnfdump/filter.h"
-#include "tnfdump/hint.h"
 #include "tnfdump/hosts.h"
 #include "tnfdump/options.h"
 #include "tnfdump/origin.h"

@@ -2,7 +2,7 @@
  * filter.h - the options that filter events.
  *
  * Giving an option again adds to its list; an event is kept if the filters of all options
- * keep it.
+ * keep it.  A name that is not in the trace is told, with the name that was probably meant.
  */
 #ifndef TNFDUMP_FILTER_H
 #define TNFDUMP_FILTER_H
@@ -24,5 +24,15 @@ int last_set(struct dump *, const char *duration);
 struct expr_source *dump_expr_source(struct dump *);
 /* Called when the run's first event is known; --diff calls it for each of its two runs. */
 void dump_expr_begin(struct dump *);
+
+/* hint.c: tells which members of the option's expression no probe of the stream has. */
+void hint_members(struct dump *, const char *option, const struct expr *);
+/* Tells which probes and members of --pair the stream lacks; a lacking member makes status
+   an error. */
+void hint_pairs(struct dump *);
+/* Tells which of the processes or threads named by "-p" or "--tid" had no event. */
+struct selectors;
+void hint_tasks(struct dump *, const char *option, const struct selectors *,
+    bool threads);
 
 #endif

@@ -3,8 +3,11 @@
  */
 #include <errno.h>
 
-#include "kernel-probes/kernel_probes.h"
 #include "tnfdump/follow.h"
+
+#ifdef HAVE_KERNEL_PROBES
+
+#include "kernel-probes/kernel_probes.h"
 
 /* The session stays open until the program ends, as its mapping does; held here for leak
    checkers. */
@@ -43,3 +46,27 @@ follow_kernel_values(struct kp *kp, const char *probe, void (*fn)(void *arg,
 {
 	kp_value_names_of(kp, probe, fn, arg);
 }
+
+#else	/* built without libbpf */
+
+int
+follow_map_kernel(struct dump *d, struct kp **kp, const void **base, size_t *size)
+{
+	dump_error(d, "kernel: cannot follow: built without libbpf: follow a "
+	    "file or a process");
+	return ENOTSUP;
+}
+
+void
+follow_kernel_ended(struct kp *kp, void (*fn)(void *arg, pid_t tid, pid_t pid,
+    pid_t ppid, const char *comm), void *arg)
+{
+}
+
+void
+follow_kernel_values(struct kp *kp, const char *probe, void (*fn)(void *arg,
+    const char *probe, const char *member, const char *names), void *arg)
+{
+}
+
+#endif

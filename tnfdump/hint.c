@@ -6,7 +6,8 @@
  * message says so, in case the name was mistyped.  Only a member that would pair events
  * wrongly is an error.
  */
-#include "tnfdump/hint.h"
+#include "analysis/match.h"
+#include "tnfdump/filter.h"
 #include "tnfdump/input.h"
 #include "tnfdump/origin.h"
 #include "analysis/pairs.h"

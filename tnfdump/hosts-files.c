@@ -91,7 +91,7 @@ host_walk(const struct host_found *f, const char *path, unsigned depth)
 	return true;
 }
 
-void
+static void
 host_files(struct dump *d, const char *path, unsigned place, char ***list,
     unsigned **place_of, size_t *n)
 {
@@ -109,7 +109,7 @@ host_files(struct dump *d, const char *path, unsigned place, char ***list,
 		dump_error(d, "%s: holds no trace file (*.tnf, *.tnf.zst)", path);
 }
 
-void
+static void
 host_note_read(struct dump *d, const char *directory, struct host_note *note)
 {
 	char *path = tnf_xasprintf("%s/clock", directory), line[512], *end;
@@ -144,4 +144,29 @@ host_note_read(struct dump *d, const char *directory, struct host_note *note)
 	}
 	fclose(f);
 	note->measured = offset && error;
+}
+
+char **
+hosts_paths(struct dump *d, char **paths)
+{
+	struct hosts *h = d->hosts;
+	size_t n = 0;
+
+	h->paths = tnf_xcalloc(1, sizeof(char *));
+	for (; *paths != NULL; paths++) {
+		size_t before = n;
+		unsigned place = h->n_places++;
+		size_t len = strlen(*paths);
+
+		h->places = tnf_xreallocarray(h->places, h->n_places, sizeof(*h->places));
+		h->places[place] = (struct host_place){ 0 };
+		host_files(d, *paths, place, &h->paths, &h->place_of, &n);
+		if (n == before || strcmp(h->paths[before], *paths) == 0)
+			continue;
+		while (len > 1 && (*paths)[len - 1] == '/')
+			len--;
+		h->places[place].path = tnf_xstrndup(*paths, len);
+		host_note_read(d, h->places[place].path, &h->places[place].note);
+	}
+	return h->paths;
 }

@@ -65,16 +65,8 @@ struct hosts {
 	int64_t		 slack_max;
 };
 
-/* hosts-files.c */
-void host_files(struct dump *, const char *path, unsigned place, char ***list,
-    unsigned **place_of, size_t *n);
-void host_note_read(struct dump *, const char *directory, struct host_note *);
-
 /* hosts-message.c: finds messages and corrects the hosts' clocks; true: the files' shifts
    must be set again. */
 bool hosts_messages(struct dump *);
-
-/* hosts-order.c */
-void hosts_order_begin(struct hosts *);
 
 #endif

@@ -1,5 +1,6 @@
 /*
- * hosts.c - --hosts: which machine each file is of, and how its times are shifted.
+ * hosts.c - --hosts: which machine each file is of, how its times are shifted, and whether
+ * the order of events of different machines is certain.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -102,31 +103,6 @@ hosts_message_set(struct dump *d, const char *arg)
 	d->hosts->rules = tnf_xreallocarray(d->hosts->rules, d->hosts->n_rules + 1, sizeof(r));
 	d->hosts->rules[d->hosts->n_rules++] = r;
 	return 0;
-}
-
-char **
-hosts_paths(struct dump *d, char **paths)
-{
-	struct hosts *h = d->hosts;
-	size_t n = 0;
-
-	h->paths = tnf_xcalloc(1, sizeof(char *));
-	for (; *paths != NULL; paths++) {
-		size_t before = n;
-		unsigned place = h->n_places++;
-		size_t len = strlen(*paths);
-
-		h->places = tnf_xreallocarray(h->places, h->n_places, sizeof(*h->places));
-		h->places[place] = (struct host_place){ 0 };
-		host_files(d, *paths, place, &h->paths, &h->place_of, &n);
-		if (n == before || strcmp(h->paths[before], *paths) == 0)
-			continue;
-		while (len > 1 && (*paths)[len - 1] == '/')
-			len--;
-		h->places[place].path = tnf_xstrndup(*paths, len);
-		host_note_read(d, h->places[place].path, &h->places[place].note);
-	}
-	return h->paths;
 }
 
 static const char *
@@ -346,6 +322,30 @@ hosts_shift(struct dump *d)
 	}
 }
 
+static int64_t
+hosts_slack(const struct hosts *h, unsigned earlier, unsigned later)
+{
+	if (h->slack != NULL)
+		return h->slack[(size_t)earlier * h->n + later];
+	return h->list[earlier].error + h->list[later].error;
+}
+
+static void
+hosts_order_begin(struct hosts *h)
+{
+	int64_t s;
+
+	h->last = tnf_xcalloc(h->n, sizeof(*h->last));
+	h->recent = tnf_xcalloc(h->n, sizeof(*h->recent));
+	for (unsigned i = 0; i < h->n; i++)
+		for (unsigned k = 0; h->slack != NULL && k < h->n; k++)
+			if (i != k && (s = hosts_slack(h, i, k)) > h->slack_max)
+				h->slack_max = s;
+	for (unsigned i = 0; i < h->n && h->slack == NULL; i++)
+		if (2 * h->list[i].error > h->slack_max)
+			h->slack_max = 2 * h->list[i].error;
+}
+
 void
 hosts_join(struct dump *d)
 {
@@ -362,6 +362,41 @@ hosts_join(struct dump *d)
 		hosts_shift(d);
 	}
 	hosts_order_begin(h);
+}
+
+/* Moves the event's host to the front of the list of recent hosts. */
+static void
+hosts_note_event(struct hosts *h, unsigned host, int64_t time)
+{
+	unsigned i = 0;
+
+	while (i < h->n_recent && h->recent[i] != host)
+		i++;
+	if (i == h->n_recent)
+		h->n_recent++;
+	memmove(h->recent + 1, h->recent, i * sizeof(*h->recent));
+	h->recent[0] = host;
+	h->last[host] = time;
+}
+
+void
+hosts_see(struct dump *d, const struct tnf_event *ev)
+{
+	struct hosts *h = d->hosts;
+	int64_t before;
+
+	if (h == NULL || !hosts_placed(d, ev))
+		return;
+	unsigned host = tnf_file_host(ev->file);
+	d->unordered = false;
+	for (unsigned i = 0; i < h->n_recent && !d->unordered; i++) {
+		unsigned other = h->recent[i];
+		if (__builtin_sub_overflow(ev->time, h->last[other], &before) ||
+		    before > h->slack_max)
+			break;
+		d->unordered = other != host && before < hosts_slack(h, other, host);
+	}
+	hosts_note_event(h, host, ev->time);
 }
 
 const struct host *

@@ -14,9 +14,7 @@
 #include "tnfdump/options.h"
 #include "tnfdump/pipeline.h"
 #include "tnfdump/report/reports.h"
-#include "tnfdump/reverse.h"
 #include "tnfdump/template/template.h"
-#include "tnfdump/text/color.h"
 #include "tnfdump/text/columns.h"
 
 #define OUTPUTS_MAX	32

@@ -4,12 +4,10 @@
 #include "analysis/pretty-names.h"
 #include "tnfdump/filter.h"
 #include "tnfdump/follow.h"
-#include "tnfdump/hint.h"
 #include "tnfdump/hosts.h"
 #include "tnfdump/origin.h"
 #include "tnfdump/pipeline.h"
 #include "tnfdump/report/reports.h"
-#include "tnfdump/reverse.h"
 #include "tnfdump/text/pretty.h"
 #include "common/xalloc.h"
 
@@ -121,19 +119,53 @@ pipeline_put(struct dump *d, const struct tnf_event *ev)
 	return d->out.error == 0 ? 0 : -1;
 }
 
-/* Puts out the kept events, the last one first. */
+/*
+ * The kept events of --reverse: events are read in order of time, so they are stored first.
+ * Their values stay in the files, which are not written any more or were copied.
+ */
+struct reverse {
+	struct tnf_event *v;
+	size_t	 n, room;
+};
+
+int
+reverse_set(struct dump *d, const char *arg)
+{
+	if (d->reverse == NULL)
+		d->reverse = tnf_xcalloc(1, sizeof(*d->reverse));
+	return 0;
+}
+
+static void
+reverse_add(struct reverse *r, const struct tnf_event *ev)
+{
+	if (r->n == r->room) {
+		r->room = r->room == 0 ? 1024 : r->room * 2;
+		r->v = tnf_xreallocarray(r->v, r->room, sizeof(r->v[0]));
+	}
+	r->v[r->n++] = *ev;
+}
+
+/* Puts out the kept events, the last one first.  A delta is the same as in forward order. */
 static void
 put_reversed(struct dump *d)
 {
-	struct tnf_event ev;
+	const struct tnf_event *v = d->reverse->v;
 
-	while (reverse_take(d, &ev)) {
-		if (d->output->event(d, &ev) != 0)
-			return;
-		d->events++;
-		if (d->out.error != 0)
+	for (size_t i = d->reverse->n; i-- > 0; d->events++) {
+		d->previous = v[i > 0 ? i - 1 : 0].time;
+		if (d->output->event(d, &v[i]) != 0 || d->out.error != 0)
 			return;
 	}
+}
+
+void
+reverse_free(struct dump *d)
+{
+	if (d->reverse != NULL)
+		free(d->reverse->v);
+	free(d->reverse);
+	d->reverse = NULL;
 }
 
 /* As tnf_stream_next(); waits when following. */
@@ -181,7 +213,7 @@ pipeline_run(struct dump *d)
 				labels_see_thread(d, &ev);
 			if (pipeline_keep(d, &ev)) {
 				if (d->reverse != NULL)
-					reverse_add(d, &ev);
+					reverse_add(d->reverse, &ev);
 				else if (pipeline_put(d, &ev) != 0)
 					break;
 			}

@@ -68,4 +68,11 @@ bool pipeline_zero(const struct dump *);
 /* Reads all events; dump->status tells the result. */
 void pipeline_run(struct dump *);
 
+/* --reverse: the latest event first. */
+int reverse_set(struct dump *, const char *);
+void reverse_free(struct dump *);
+
+/* raw.c: prints every record of the files, in file order (-r). */
+void raw_run(struct dump *, char **paths);
+
 #endif

@@ -32,7 +32,6 @@
 #include "tnfdump/pipeline.h"
 #include "tnfdump/report/reports.h"
 #include "tnfdump/text/columns.h"
-#include "tnfdump/text/raw.h"
 
 static void __attribute__((format(printf, 2, 0)))
 print_note(struct dump *d, const char *fmt, va_list ap)

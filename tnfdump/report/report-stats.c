@@ -9,7 +9,6 @@
 #include "analysis/stats.h"
 #include "common/xalloc.h"
 #include "tnfdump/filter.h"
-#include "tnfdump/hint.h"
 #include "tnfdump/options.h"
 #include "tnfdump/pipeline.h"
 #include "tnfdump/report/reports.h"

@@ -57,8 +57,7 @@ struct template *template_parse(const char *path, const char *text,
     struct expr_source *);
 /* One string alone, as in a probe's tnf%fmt attribute; NULL: not well-formed. */
 struct statement *template_parse_string(struct template *, const char *, size_t);
-
-/* template-free.c; NULL is allowed. */
+/* NULL is allowed. */
 void template_free(struct template *);
 void statements_free(struct statement *);
 

@@ -2,7 +2,6 @@
  * columns-list.c - the columns: one row each.
  */
 #include "analysis/attrs.h"
-#include "tnfdump/text/color.h"
 #include "tnfdump/hosts.h"
 #include "tnfdump/text/columns.h"
 #include "tnfdump/origin.h"
@@ -17,11 +16,9 @@
 static void
 columns_list_put_ms(struct columns *c, int64_t ns)
 {
-	if (c->color)
-		color_on(c->o, COLOR_TIME);
+	columns_color(c, COLOR_TIME);
 	tnf_out_ms(c->o, ns, MS_WIDTH);
-	if (c->color)
-		color_off(c->o);
+	columns_color(c, COLOR_OFF);
 }
 
 /* Pads a column after 'len' bytes of text, unless the column ends the line. */
@@ -34,15 +31,14 @@ columns_list_pad(struct columns *c, size_t len)
 		tnf_out_pad(c->o, width - (unsigned)len);
 }
 
+/* NULL: not known. */
 static void
-columns_list_put_text(struct columns *c, const char *s, size_t len, enum color color)
+columns_list_put_text(struct columns *c, const char *s)
 {
-	if (c->color && color != COLOR_NONE)
-		color_on(c->o, color);
-	print_chars(c->o, s, len);
-	if (c->color && color != COLOR_NONE)
-		color_off(c->o);
-	columns_list_pad(c, len);
+	if (s == NULL)
+		s = "-";
+	print_name(c->o, s);
+	columns_list_pad(c, strlen(s));
 }
 
 static void
@@ -142,11 +138,9 @@ columns_list_put_wall(struct columns *c, const struct tnf_event *ev, bool utc)
 	}
 	unsigned n = wall_format(buf, (int64_t)((uint64_t)ev->time +
 	    (uint64_t)offset), utc);
-	if (c->color)
-		color_on(c->o, COLOR_TIME);
+	columns_color(c, COLOR_TIME);
 	tnf_out_bytes(c->o, buf, n);
-	if (c->color)
-		color_off(c->o);
+	columns_color(c, COLOR_OFF);
 }
 
 static void
@@ -171,18 +165,14 @@ print_mono(struct columns *c, const struct tnf_event *ev)
 static void
 print_host(struct columns *c, const struct tnf_event *ev)
 {
-	const char *name = c->d->hosts != NULL ? host_name(c->d, ev) :
-	    origin_fact(c->d, ev->file, "host");
-
-	if (name == NULL)
-		name = "-";
-	columns_list_put_text(c, name, strlen(name), COLOR_NONE);
+	columns_list_put_text(c, c->d->hosts != NULL ? host_name(c->d, ev) :
+	    origin_fact(c->d, ev->file, "host"));
 }
 
 static void
 print_order(struct columns *c, const struct tnf_event *ev)
 {
-	columns_list_put_text(c, c->d->unordered ? "~" : " ", 1, COLOR_NONE);
+	columns_list_put_text(c, c->d->unordered ? "~" : " ");
 }
 
 static void
@@ -231,46 +221,35 @@ print_cpu(struct columns *c, const struct tnf_event *ev)
 {
 	if (ev->kernel)
 		put_number(c, ev->cpu);
-	else if (c->list[c->at]->width > 0) {
-		tnf_out_pad(c->o, c->list[c->at]->width - 1);
-		out_char(c->o, '-');
-	}
+	else
+		put_dash(c);
 }
 
 static void
 print_comm(struct columns *c, const struct tnf_event *ev)
 {
-	const char *comm = origin_comm(c->d, ev);
-
-	if (comm == NULL)
-		comm = "-";
-	columns_list_put_text(c, comm, strlen(comm), COLOR_NONE);
+	columns_list_put_text(c, origin_comm(c->d, ev));
 }
 
 static void
 columns_list_print_probe(struct columns *c, const struct tnf_event *ev)
 {
-	columns_list_put_text(c, ev->probe->name, strlen(ev->probe->name), COLOR_PROBE);
-}
-
-static void
-put_path(struct columns *c, const char *path)
-{
-	if (path == NULL)
-		path = "-";
-	columns_list_put_text(c, path, strlen(path), COLOR_NONE);
+	columns_color(c, COLOR_PROBE);
+	print_name(c->o, ev->probe->name);
+	columns_color(c, COLOR_OFF);
+	columns_list_pad(c, strlen(ev->probe->name));
 }
 
 static void
 print_program(struct columns *c, const struct tnf_event *ev)
 {
-	put_path(c, origin_program(c->d, ev));
+	columns_list_put_text(c, origin_program(c->d, ev));
 }
 
 static void
 print_cgroup(struct columns *c, const struct tnf_event *ev)
 {
-	put_path(c, origin_cgroup(c->d, ev));
+	columns_list_put_text(c, origin_cgroup(c->d, ev));
 }
 
 static void
@@ -278,9 +257,7 @@ print_keys(struct columns *c, const struct tnf_event *ev)
 {
 	const char *keys = ev->probe->keys;
 
-	if (keys == NULL || *keys == '\0')
-		keys = "-";
-	columns_list_put_text(c, keys, strlen(keys), COLOR_NONE);
+	columns_list_put_text(c, keys != NULL && *keys != '\0' ? keys : NULL);
 }
 
 static void
@@ -291,7 +268,7 @@ print_src(struct columns *c, const struct tnf_event *ev)
 	const char *line = attrs_find(ev->probe->attrs, "line", &m);
 
 	if (file == NULL) {
-		columns_list_put_text(c, "-", 1, COLOR_NONE);
+		columns_list_put_text(c, NULL);
 		return;
 	}
 	print_chars(c->o, file, n);
@@ -313,21 +290,20 @@ columns_list_put_member(struct columns *c, const struct tnf_event *ev, unsigned 
     const struct tnf_value *v)
 {
 	const char *name = ev->probe->members[i].name;
-	bool error = c->color && is_error(name, v);
+	bool error = is_error(name, v);
 
-	if (c->color)
-		color_on(c->o, error ? COLOR_ERROR : COLOR_MEMBER);
+	columns_color(c, error ? COLOR_ERROR : COLOR_MEMBER);
 	print_name(c->o, name);
 	out_char(c->o, ':');
-	if (c->color && !error)
-		color_off(c->o);
+	if (!error)
+		columns_color(c, COLOR_OFF);
 	out_char(c->o, ' ');
 	if (c->d->pretty)
 		pretty_value(c->d, c->o, ev, v, name);
 	else
 		print_value(c->d, c->o, ev, v);
 	if (error)
-		color_off(c->o);
+		columns_color(c, COLOR_OFF);
 }
 
 static void

@@ -1,8 +1,10 @@
 /*
  * columns.c - lines of columns that the user chooses.
  */
+#include <stdlib.h>
+#include <unistd.h>
+
 #include "common/xalloc.h"
-#include "tnfdump/text/color.h"
 #include "tnfdump/text/columns.h"
 #include "tnfdump/input.h"
 #include "tnfdump/options.h"
@@ -149,6 +151,52 @@ no_header_set(struct dump *d, const char *arg)
 	return 0;
 }
 
+int
+color_set(struct dump *d, const char *when)
+{
+	if (when == NULL || strcmp(when, "always") == 0)
+		d->color = COLOR_ALWAYS;
+	else if (strcmp(when, "auto") == 0)
+		d->color = COLOR_AUTO;
+	else if (strcmp(when, "never") == 0)
+		d->color = COLOR_NEVER;
+	else
+		return options_wrong("color",
+		    "auto, always or never expected: \"%s\"", when);
+	return 0;
+}
+
+/* True if output is coloured.  auto: standard output is a terminal that can show colour,
+   and NO_COLOR is not set. */
+static bool
+color_wanted(const struct dump *d)
+{
+	const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
+
+	if (d->color != COLOR_AUTO)
+		return d->color == COLOR_ALWAYS;
+	if (no != NULL && *no != '\0')
+		return false;
+	return term != NULL && *term != '\0' && strcmp(term, "dumb") != 0 &&
+	    d->out.fd >= 0 && isatty(d->out.fd);
+}
+
+void
+columns_color(struct columns *c, enum color color)
+{
+	static const char *const sequences[] = {
+		[COLOR_OFF] = "\033[0m",
+		[COLOR_HEADER] = "\033[1m",
+		[COLOR_TIME] = "\033[2m",
+		[COLOR_PROBE] = "\033[1;36m",
+		[COLOR_MEMBER] = "\033[34m",
+		[COLOR_ERROR] = "\033[1;31m",
+	};
+
+	if (c->color)
+		out_str(c->o, sequences[color]);
+}
+
 bool
 columns_no_header(const struct dump *d)
 {
@@ -208,8 +256,7 @@ put_header_line(struct columns *l, bool titles)
 {
 	const char *between = "";
 
-	if (l->color)
-		color_on(l->o, COLOR_HEADER);
+	columns_color(l, COLOR_HEADER);
 	for (unsigned i = 0; i < l->n; i++) {
 		if (is_second(l, l->list[i]))
 			continue;
@@ -220,8 +267,7 @@ put_header_line(struct columns *l, bool titles)
 		else
 			put_rule(l, l->list[i]);
 	}
-	if (l->color)
-		color_off(l->o);
+	columns_color(l, COLOR_OFF);
 	out_char(l->o, '\n');
 }
 

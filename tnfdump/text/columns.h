@@ -36,7 +36,10 @@ struct columns {
 	struct times	*times;		/* by thread and probe */
 };
 
+enum color { COLOR_OFF, COLOR_HEADER, COLOR_TIME, COLOR_PROBE, COLOR_MEMBER, COLOR_ERROR };
+
 int columns_set(struct dump *, const char *list);	/* options */
+int color_set(struct dump *, const char *when);
 int two_line_set(struct dump *, const char *);
 int no_header_set(struct dump *, const char *);
 
@@ -50,6 +53,9 @@ bool columns_definitions(const struct dump *);
 int columns_begin(struct dump *);
 void columns_free(struct dump *);
 extern const struct output columns_output;	/* takes over from "text" */
+
+/* Text from here on has the colour, if output is coloured at all. */
+void columns_color(struct columns *, enum color);
 
 /* columns-list.c */
 void columns_times_free(struct columns *);
