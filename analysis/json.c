@@ -149,6 +149,21 @@ json_name(struct out *o, const char *s)
 }
 
 void
+json_key(struct out *o, const char *key)
+{
+	out_char(o, ',');
+	json_name(o, key);
+	out_char(o, ':');
+}
+
+void
+json_member(struct out *o, const char *key, const char *text)
+{
+	json_key(o, key);
+	json_name(o, text);
+}
+
+void
 json_words(struct out *o, const char *s)
 {
 	bool first = true;
@@ -193,9 +208,7 @@ json_record(struct json_values *w, const struct tnf_event *ev, const struct tnf_
 	json_name(w->o, v->u.r.type->name);
 	for (unsigned i = 0; nest_item(&w->in, ev->file, v, i, &item); i++) {
 		const char *name = v->u.r.type->members[i].name;
-		out_char(w->o, ',');
-		json_name(w->o, name);
-		out_char(w->o, ':');
+		json_key(w->o, name);
 		json_value(w, ev, &item, name);
 	}
 	out_char(w->o, '}');

@@ -20,6 +20,9 @@ void json_cstring(struct out *, const char *);	/* NULL: null */
    one of U+0000 to U+00FF. */
 void json_text(struct out *, const char *, size_t);
 void json_name(struct out *, const char *);	/* NULL: null */
+/* ,"key": and ,"key":"text", by json_name() */
+void json_key(struct out *, const char *key);
+void json_member(struct out *, const char *key, const char *text);
 /* ["a","b"] from "a b" */
 void json_words(struct out *, const char *);
 /* "2026-11-21T03:12:20.000000000Z" of ns since 1970 */

@@ -422,14 +422,6 @@ put_text(struct dump *d, const struct info_all *all, const struct info *f)
 }
 
 static void
-json_key(struct out *o, const char *key)
-{
-	out_char(o, ',');
-	json_name(o, key);
-	out_char(o, ':');
-}
-
-static void
 json_u64(struct out *o, const char *key, uint64_t v)
 {
 	json_key(o, key);
@@ -441,13 +433,6 @@ json_i64(struct out *o, const char *key, int64_t v)
 {
 	json_key(o, key);
 	tnf_out_i64(o, v);
-}
-
-static void
-json_member(struct out *o, const char *key, const char *v)
-{
-	json_key(o, key);
-	json_name(o, v);
 }
 
 static void

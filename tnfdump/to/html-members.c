@@ -315,8 +315,7 @@ html_members_json(struct html_members *h, struct out *o,
 
 		out_str(o, k > 0 ? ",{\"name\":" : "{\"name\":");
 		json_name(o, one->probe->name);
-		out_lit(o, ",\"keys\":");
-		json_name(o, one->probe->keys);
+		json_member(o, "keys", one->probe->keys);
 		out_lit(o, ",\"members\":[");
 		for (unsigned i = 0; i < one->probe->n_members; i++) {
 			if (i > 0)

@@ -72,16 +72,6 @@ struct html_thread_key {
 	uint64_t host;
 };
 
-static void
-html_member_of(struct out *o, const char *name, const char *text)
-{
-	tnf_out_format(o, ",\"%s\":", name);
-	if (text != NULL)
-		json_name(o, text);
-	else
-		out_lit(o, "null");
-}
-
 /* Writes "host":"web1", with --hosts. */
 static void
 html_host(const struct html *h, struct out *o, unsigned host)
@@ -111,8 +101,8 @@ html_thread(struct html *h, struct html_thread_key key, const struct tnf_event *
 	html_host(h, o, (unsigned)key.host);
 	tnf_out_format(o, "\"pid\":%" PRId32 ",\"lwpid\":%" PRIu32 ",\"tid\":\"0x%" PRIx64 "\"",
 	    key.pid, key.lwpid, key.tid);
-	html_member_of(o, "comm", ev != NULL ? origin_comm_last(h->d, ev) : NULL);
-	html_member_of(o, "process", ev != NULL ? origin_process_last(h->d, ev) : NULL);
+	json_member(o, "comm", ev != NULL ? origin_comm_last(h->d, ev) : NULL);
+	json_member(o, "process", ev != NULL ? origin_process_last(h->d, ev) : NULL);
 	out_char(o, '}');
 	return *number;
 }
@@ -280,9 +270,9 @@ html_file(struct html *h, struct out *o, const struct input *in)
 {
 	out_lit(o, "{\"path\":");
 	json_name(o, in->path);
-	html_member_of(o, "host", origin_fact(h->d, in->file, "host"));
-	html_member_of(o, "release", origin_fact(h->d, in->file, "release"));
-	html_member_of(o, "machine", origin_fact(h->d, in->file, "machine"));
+	json_member(o, "host", origin_fact(h->d, in->file, "host"));
+	json_member(o, "release", origin_fact(h->d, in->file, "release"));
+	json_member(o, "machine", origin_fact(h->d, in->file, "machine"));
 	out_char(o, '}');
 }
 
@@ -315,7 +305,7 @@ html_losses_of(struct out *o, const struct input *in, struct losses *losses, con
 		const char *name = loss_name(k);
 		tnf_out_format(o, "%s{\"file\":", *between);
 		json_name(o, in->path);
-		html_member_of(o, "reason", name != NULL ? name : "other");
+		json_member(o, "reason", name != NULL ? name : "other");
 		tnf_out_format(o, ",\"events\":%" PRIu64 "}", l.lost[k]);
 		*between = ",";
 	}

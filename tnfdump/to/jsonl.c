@@ -45,9 +45,7 @@ jsonl_fact(struct jsonl *j, const struct tnf_file *f, const char *name)
 
 	if (s == NULL)
 		return;
-	out_char(j->o, ',');
-	json_cstring(j->o, name);
-	out_char(j->o, ':');
+	json_key(j->o, name);
 	json_cstring(j->o, s);
 }
 
