@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "prex/cmd.h"
-#include "prex/complete.h"
+#include "prex/term.h"
 #include "prex/shell.h"
 #include "prex/source.h"
 #include "prex/statement.h"

@@ -38,6 +38,19 @@ attrs_of_probe(struct tnf_probe_attrs *ret, const tnfctl_probe_state_t *st,
 }
 
 bool
+attrs_describe(struct shell *sh, tnfctl_probe_t *p, struct tnf_probe_attrs *ret)
+{
+	tnfctl_probe_state_t state;
+
+	/* If this fails, the attributes say why. */
+	tnfctl_probe_describe(sh->target, p);
+	if (tnfctl_probe_state_get(sh->target, p, &state) != TNFCTL_ERR_NONE)
+		return false;
+	attrs_of_probe(ret, &state, &sh->fcns);
+	return true;
+}
+
+bool
 specs_match(const struct specs *l, const char *text)
 {
 	for (size_t i = 0; i < l->n; i++)

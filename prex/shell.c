@@ -1,5 +1,6 @@
 /*
- * shell.c - a session from the first prompt to the last, and what it tells the user.
+ * shell.c - a session from the first prompt to the last, the sets and functions that $name
+ * and &name stand for in it, and what it tells the user.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -7,8 +8,83 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "format/selector.h"
 #include "prex/shell.h"
 #include "prex/source.h"
+
+struct name *
+names_find(const struct names *l, const char *name)
+{
+	struct name *n;
+
+	TAILQ_FOREACH(n, l, entry)
+		if (strcmp(n->name, name) == 0)
+			return n;
+	return NULL;
+}
+
+struct name *
+names_find_symbol(const struct names *l, const char *symbol)
+{
+	struct name *n;
+
+	TAILQ_FOREACH(n, l, entry)
+		if (strcmp(n->symbol, symbol) == 0)
+			return n;
+	return NULL;
+}
+
+static void
+name_remove(struct names *l, struct name *n)
+{
+	TAILQ_REMOVE(l, n, entry);
+	tnf_selectors_unref(n->selectors);
+	free(n->symbol);
+	free(n->name);
+	free(n);
+}
+
+static struct name *
+names_define(struct names *l, const char *name)
+{
+	struct name *n = names_find(l, name);
+
+	if (n != NULL)
+		name_remove(l, n);
+	n = tnf_xcalloc(1, sizeof *n);
+	n->name = tnf_xstrdup(name);
+	TAILQ_INSERT_TAIL(l, n, entry);
+	return n;
+}
+
+void
+names_define_set(struct names *l, const char *name, struct tnf_selectors *s)
+{
+	s->refs++;
+	names_define(l, name)->selectors = s;
+}
+
+void
+names_define_known(struct names *l, const char *name)
+{
+	struct tnf_selectors *s = tnf_xcalloc(1, sizeof *s);
+
+	tnf_selectors_add_set(s, name, strlen(name));
+	names_define(l, name)->selectors = s;
+}
+
+void
+names_define_fcn(struct names *l, const char *name, const char *symbol)
+{
+	names_define(l, name)->symbol = tnf_xstrdup(symbol);
+}
+
+void
+names_free(struct names *l)
+{
+	while (!TAILQ_EMPTY(l))
+		name_remove(l, TAILQ_FIRST(l));
+}
 
 void
 shell_init(struct shell *sh, const char *argv0)
@@ -180,20 +256,23 @@ shell_error(struct shell *sh, enum error_kind kind, const char *fmt, ...)
 	putc('\n', stderr);
 }
 
-void
-shell_tnfctl_error(struct shell *sh, enum error_kind kind,
-    tnfctl_errcode_t code, const char *fmt, ...)
+bool
+shell_ok(struct shell *sh, enum error_kind kind, tnfctl_errcode_t code, const char *fmt, ...)
 {
-	/* Any further call of the library may overwrite the detail. */
-	char *detail = tnf_xstrdup(tnfctl_error_detail());
 	va_list ap;
+	char *detail;
 
+	if (code == TNFCTL_ERR_NONE)
+		return true;
+	/* Any further call of the library may overwrite the detail. */
+	detail = tnf_xstrdup(tnfctl_error_detail());
 	va_start(ap, fmt);
 	error_report(sh, kind, fmt, ap);
 	va_end(ap);
 	fprintf(stderr, "%s\n", tnfctl_strerror(code));
 	error_tell(sh, detail);
 	free(detail);
+	return false;
 }
 
 void

@@ -83,9 +83,9 @@ enum error_kind {
 };
 void	shell_error(struct shell *, enum error_kind, const char *fmt, ...)
 	    __attribute__((format(printf, 3, 4)));
-/* The same about a failed call of libtnfctl: ends with its text, and on a
-   line of its own with what more is known. */
-void	shell_tnfctl_error(struct shell *, enum error_kind, tnfctl_errcode_t,
+/* The same about a call of libtnfctl, if it failed: ends with its text, and on a
+   line of its own with what more is known.  Returns true if the call succeeded. */
+bool	shell_ok(struct shell *, enum error_kind, tnfctl_errcode_t,
 	    const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 /* Warns of something that was done but hardly intended: names the thing, and a remedy.
    Solaris had no such warnings; -t, for scripts that compare output, omits them. */

@@ -8,9 +8,8 @@
 static bool
 target_open_opened(struct shell *sh, tnfctl_errcode_t err, const char *what)
 {
-	if (err == TNFCTL_ERR_NONE)
+	if (shell_ok(sh, ERROR_TARGET, err, "trouble %s: ", what))
 		return true;
-	shell_tnfctl_error(sh, ERROR_TARGET, err, "trouble %s: ", what);
 	putc('\n', stderr);
 	return false;
 }
@@ -162,8 +161,5 @@ target_set_up(struct shell *sh, const struct target_options *o)
 	err = history_follow(sh, sh->target);
 	if (err == TNFCTL_ERR_NONE && sh->family != NULL && o->children)
 		family_adopt(sh->family, o->pid, o->file, o->fill);
-	if (err == TNFCTL_ERR_NONE)
-		return true;
-	shell_tnfctl_error(sh, ERROR_TARGET, err, "error in probe discovery : ");
-	return false;
+	return shell_ok(sh, ERROR_TARGET, err, "error in probe discovery : ");
 }

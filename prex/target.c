@@ -64,9 +64,8 @@ target_check(struct shell *sh)
 	tnfctl_trace_attrs_t attrs;
 	tnfctl_errcode_t err = tnfctl_trace_attrs_get(sh->target, &attrs);
 
-	if (err != TNFCTL_ERR_NONE)
-		shell_tnfctl_error(sh, ERROR_TARGET, err, "cannot read tracing status : ");
-	else if (attrs.trace_buf_state == TNFCTL_BUF_BROKEN) {
+	if (shell_ok(sh, ERROR_TARGET, err, "cannot read tracing status : ") &&
+	    attrs.trace_buf_state == TNFCTL_BUF_BROKEN) {
 		puts("Tracing shut down in target program due to an internal "
 		    "error - Please restart prex and target");
 		shell_tell_detail(sh);
@@ -225,10 +224,8 @@ target_run(struct shell *sh)
 	if (sh->file_named && !sh->interactive)
 		target_check_probes(sh, true);
 	err = wait_for_event(sh, &event, &had_probes);
-	if (err != TNFCTL_ERR_NONE) {
-		shell_tnfctl_error(sh, ERROR_TARGET, err, "cannot continue target : ");
+	if (!shell_ok(sh, ERROR_TARGET, err, "cannot continue target : "))
 		return TARGET_FAILED;
-	}
 	if ((r = after_event(sh, event, had_probes)) == TARGET_STOPPED) {
 		/* Ends the line of the terminal's "^C". */
 		if (sh->interactive)
@@ -289,6 +286,5 @@ target_close(struct shell *sh)
 			leave_stopped(pid);
 		return true;
 	}
-	shell_tnfctl_error(sh, ERROR_TARGET, err, "trouble quitting : ");
-	return false;
+	return shell_ok(sh, ERROR_TARGET, err, "trouble quitting : ");
 }

@@ -14,7 +14,6 @@
 #include <unistd.h>
 #include <wchar.h>
 
-#include "prex/complete.h"
 #include "prex/shell.h"
 #include "prex/term.h"
 

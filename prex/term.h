@@ -1,5 +1,5 @@
 /*
- * term.h - lines from somebody at a terminal.
+ * term.h - lines from somebody at a terminal, and how such a line could go on.
  */
 #ifndef PREX_TERM_H
 #define PREX_TERM_H
@@ -10,6 +10,7 @@
 #include <stddef.h>
 
 #include "prex/source.h"
+#include "prex/util.h"
 
 struct line_history;
 struct shell;
@@ -36,5 +37,19 @@ struct line_history *line_history_open(void);
 History	*line_history_get(struct line_history *);
 void	line_history_add(struct line_history *, const char *line);
 void	line_history_close(struct line_history *);
+
+struct completion {
+	char	*word;			/* what is to be completed, maybe "" */
+	struct strings candidates;	/* what could be in its place; sorted */
+};
+
+/* Looks at the text before the cursor, and at the target. */
+void	complete(struct shell *, const char *text, struct completion *);
+void	completion_free(struct completion *);
+/* Takes a candidate; one that does not begin as the word does is dropped. */
+void	completion_add(struct completion *, char *text);
+
+/* A part of complete(): rules of "pfilter add", or of "pfilter delete". */
+void	complete_filter(struct shell *, const char *text, bool delete, struct completion *);
 
 #endif

@@ -95,10 +95,9 @@ plan_exchange(struct shell *sh, const tnfctl_trace_attrs_t *attrs, const char *f
 }
 
 static bool
-trace_make_failed(struct shell *sh, tnfctl_errcode_t err)
+trace_make_ok(struct shell *sh, tnfctl_errcode_t err)
 {
-	shell_tnfctl_error(sh, ERROR_TARGET, err, "trouble initializing tracefile: ");
-	return false;
+	return shell_ok(sh, ERROR_TARGET, err, "trouble initializing tracefile: ");
 }
 
 bool
@@ -110,8 +109,8 @@ trace_plan(struct shell *sh, const char *file, size_t size)
 
 	if (err == TNFCTL_ERR_NONE && attrs.trace_buf_state == TNFCTL_BUF_BROKEN)
 		err = TNFCTL_ERR_BUFBROKEN;
-	if (err != TNFCTL_ERR_NONE)
-		return trace_make_failed(sh, err);
+	if (!trace_make_ok(sh, err))
+		return false;
 	if (attrs.trace_buf_state != TNFCTL_BUF_NONE)
 		return plan_exchange(sh, &attrs, file, size);
 	sh->plan.name = file != NULL ? trace_make_absolute(file) : trace_default_name(attrs.targ_pid);
@@ -181,8 +180,8 @@ trace_make(struct shell *sh)
 	/* A target that cannot have another file keeps its own. */
 	if (err == TNFCTL_ERR_NONE || sh->plan.exchange)
 		trace_plan_free(&sh->plan);
-	if (err != TNFCTL_ERR_NONE)
-		return trace_make_failed(sh, err);
+	if (!trace_make_ok(sh, err))
+		return false;
 	target_check(sh);
 	family_make_files(sh->family);
 	return true;

@@ -11,7 +11,7 @@
 #include "tests/check-run.h"
 #include "prex/attr.h"
 #include "prex/cmd.h"
-#include "prex/complete.h"
+#include "prex/term.h"
 #include "prex/statement.h"
 #include "prex/shell.h"
 #include "prex/source.h"
