@@ -132,7 +132,6 @@ daemon_note(struct daemon *d, int trigger, const char *name, const struct trigge
 	struct trigger_counts *st = trigger >= 0 ? &d->counts[trigger] : NULL;
 	const struct source *s = f->source;
 	int64_t after = t != NULL ? t->after : SIGNAL_AFTER;
-	bool first;
 
 	if (st != NULL && t->every > 0 && ++st->passed < t->every)
 		return;
@@ -154,9 +153,9 @@ daemon_note(struct daemon *d, int trigger, const char *name, const struct trigge
 			window_begin(d, name, f->time, after);
 	}
 	self_fired(name, f->reason);
-	first = window_trigger(&d->window) == NULL;
+	size_t n = d->window.n;
 	window_add(&d->window, name, f, s != NULL ? s->id : NULL, note);
-	if (first)
+	if (d->window.n > n)
 		window_note(d->config, &d->window);
 }
 
@@ -165,26 +164,24 @@ daemon_note(struct daemon *d, int trigger, const char *name, const struct trigge
 /* Opens a window again for an incident that was not made, because tnfwatch was killed in the
    window or while it wrote. */
 static void
-daemon_resume(void *arg, const char *trigger, int64_t time, const char *reason)
+daemon_resume(void *arg, const struct firing *f)
 {
 	struct daemon *d = arg;
-	const char *again = strstr(reason, KILLED);
-	char *text = tnf_xasprintf("%s; " KILLED ", and came back %.1f s after it", reason,
-	    (double)(now_mono() - time) / 1e9);
-	struct trigger_firing f = { .time = time, .reason = text };
+	const char *again = strstr(f->reason, KILLED);
+	char *text;
 
 	/* Writing this incident may be what ends tnfwatch each time. */
 	if (again != NULL && strstr(again + 1, KILLED) != NULL) {
-		say("%s: %s: not tried a third time", trigger, reason);
-		free(text);
+		say("%s: %s: not tried a third time", f->trigger, f->reason);
 		return;
 	}
+	text = tnf_xasprintf("%s; " KILLED ", and came back %.1f s after it", f->reason,
+	    (double)(now_mono() - f->time) / 1e9);
 	if (!d->window.open)
-		window_begin(d, trigger, time, 0);
+		window_begin(d, f->trigger, f->time, 0);
 	d->window.resumed = true;
-	window_add(&d->window, trigger, &f, NULL, NULL);
-	if (d->window.n == 1)
-		window_note(d->config, &d->window);
+	window_add_again(&d->window, f, text);
+	window_note(d->config, &d->window);
 	free(text);
 }
 

@@ -45,6 +45,7 @@ put_firing(struct out *o, const struct firing *w, int64_t mono_to_wall)
 	put_text(o, "{", "trigger", w->trigger);
 	out_lit(o, ", ");
 	put_time(o, "time", w->time, mono_to_wall);
+	tnf_out_format(o, ", \"noticed\": %" PRId64, w->noticed);
 	put_text(o, ", ", "source", w->source);
 	put_text(o, ", ", "reason", w->reason);
 	if (w->note != NULL)

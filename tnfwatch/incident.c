@@ -198,7 +198,9 @@ static int
 put_json(struct incident *in, int64_t end)
 {
 	struct incident_facts facts = { .d = in->d, .sources = in->sources,
-	    .n_sources = in->n_sources, .mono_to_wall = now_wall() - now_mono(), .end = end,
+	    .n_sources = in->n_sources, .end = end,
+	    .mono_to_wall = in->d->window.n > 0 ? in->d->window.mono_to_wall :
+	    now_wall() - now_mono(),
 	    .number = in->d->numbers };
 	int fd = openat(in->dir, "incident.json", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	struct out o;

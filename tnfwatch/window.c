@@ -24,26 +24,61 @@ copy_or_null(const char *s)
 	return s != NULL ? tnf_xstrdup(s) : NULL;
 }
 
-/* The event as --to jsonl writes it.  Its text is made now, as its values go with the ring.
-   NULL: there is no event. */
-static char *
-event_text(const struct tnf_event *ev)
+/* The start's values, which were kept: its record may be overwritten by now. */
+static void
+put_start_args(struct out *o, const struct trigger_span *span)
 {
-	struct out o;
-	struct json_values w = { .o = &o };
+	struct json_values w = { .o = o };
 
-	if (ev == NULL)
+	for (unsigned i = 0; i < span->n; i++) {
+		const char *name = span->start->probe->members[i].name;
+
+		out_str(o, i > 0 ? "," : "");
+		json_name(o, name);
+		out_char(o, ':');
+		json_value(&w, span->start, &span->values[i], name);
+	}
+}
+
+/* The event as --to jsonl writes it; with a span, its values are those that were kept. */
+static void
+put_event(struct out *o, const struct tnf_event *ev, const struct trigger_span *span,
+    int64_t mono_to_wall)
+{
+	struct json_values w = { .o = o };
+
+	out_lit(o, "{\"time\":");
+	tnf_out_i64(o, ev->time);
+	out_lit(o, ",\"wall\":");
+	json_wall(o, ev->time + mono_to_wall);
+	json_who(o, ev);
+	json_probe(o, ev->probe);
+	out_lit(o, ",\"args\":{");
+	if (span != NULL)
+		put_start_args(o, span);
+	else
+		json_args(&w, ev);
+	out_char(o, '}');
+}
+
+/* The event that fired, and the start of its span.  Its text is made now, as its values go
+   with the ring.  NULL: there is no event. */
+static char *
+event_text(const struct trigger_firing *f, int64_t mono_to_wall)
+{
+	const struct tnf_event *start = f->span != NULL ? f->span->start : NULL;
+	struct out o;
+
+	if (f->event == NULL)
 		return NULL;
 	tnf_out_memory(&o);
-	out_lit(&o, "{\"time\":");
-	tnf_out_i64(&o, ev->time);
-	out_lit(&o, ",\"wall\":");
-	json_wall(&o, ev->time + now_wall() - now_mono());
-	json_who(&o, ev);
-	json_probe(&o, ev->probe);
-	out_lit(&o, ",\"args\":{");
-	json_args(&w, ev);
-	out_lit(&o, "}}");
+	put_event(&o, f->event, f->event == start ? f->span : NULL, mono_to_wall);
+	if (start != NULL && f->event != start) {
+		out_lit(&o, ",\"start\":");
+		put_event(&o, start, f->span, mono_to_wall);
+		out_char(&o, '}');
+	}
+	out_char(&o, '}');
 	char *text = tnf_xstrndup(o.base, (size_t)(o.p - o.base));
 	tnf_out_close(&o);
 	return text;
@@ -58,13 +93,16 @@ window_add(struct window *w, const char *trigger, const struct trigger_firing *f
 		return;
 	}
 	struct firing *f = &w->firing[w->n++];
+	if (w->n == 1)
+		w->mono_to_wall = now_wall() - now_mono();
 	f->asked = false;
 	f->trigger = tnf_xstrdup(trigger);
 	f->time = fired->time;
+	f->noticed = now_mono();
 	f->source = copy_or_null(source);
 	f->reason = copy_or_null(fired->reason);
 	f->note = copy_or_null(note);
-	f->event = event_text(fired->event);
+	f->event = event_text(fired, w->mono_to_wall);
 }
 
 void
@@ -112,13 +150,25 @@ window_clear(struct window *w)
 	w->open = w->resumed = false;
 }
 
+void
+window_add_again(struct window *w, const struct firing *f, const char *reason)
+{
+	const struct trigger_firing fired = { .time = f->time, .reason = reason };
+	size_t n = w->n;
+
+	window_add(w, f->trigger, &fired, f->source, f->note);
+	if (w->n > n)
+		w->firing[n].event = copy_or_null(f->event);
+}
+
 /*
  * Notes of open windows, for the tnfwatch that starts after this one: run/window-ID has the
- * boot, the trigger, the time and the reason, one in each line.  A note is not synced: it is
- * of no use after the machine went down.
+ * boot and the directory in the first two lines, and then of each firing the trigger, the time, the reason, the source
+ * and the event, one in each line.  A note is not synced: it is of no use after the machine
+ * went down.
  */
 #define NOTE	"window-"
-#define LINES	4
+#define NOTE_MAX	(1u << 20)
 
 static void
 put_line(FILE *f, const char *s)
@@ -128,20 +178,31 @@ put_line(FILE *f, const char *s)
 	putc('\n', f);
 }
 
+/* Adds the last firing of the window to its note; the first one begins the note. */
 void
 window_note(const struct config *c, const struct window *w)
 {
-	const struct firing *first = window_trigger(w);
-	int fd = path_open(O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, "%s/" NOTE "%s", c->run, w->id);
-	FILE *f = fd >= 0 ? fdopen(fd, "w") : NULL;
+	const struct firing *last = w->n > 0 ? &w->firing[w->n - 1] : NULL;
+	bool first = last != NULL && last == window_trigger(w);
+	int fd;
+	FILE *f;
 
-	if (f != NULL) {
+	if (last == NULL || last->asked)
+		return;
+	fd = path_open(O_WRONLY | O_CREAT | O_NOFOLLOW | (first ? O_TRUNC : O_APPEND),
+	    "%s/" NOTE "%s", c->run, w->id);
+	if ((f = fd >= 0 ? fdopen(fd, "a") : NULL) == NULL)
+		return;
+	if (first) {
 		put_line(f, boot_id());
-		put_line(f, first->trigger);
-		fprintf(f, "%" PRId64 "\n", first->time);
-		put_line(f, first->reason);
-		fclose(f);
+		put_line(f, c->directory);
 	}
+	put_line(f, last->trigger);
+	fprintf(f, "%" PRId64 "\n", last->time);
+	put_line(f, last->reason);
+	put_line(f, last->source);
+	put_line(f, last->event);
+	fclose(f);
 }
 
 void
@@ -169,26 +230,60 @@ is_note(const struct dirent *d)
 	return strncmp(d->d_name, NOTE, strlen(NOTE)) == 0;
 }
 
+/* The next line; NULL: there is no whole one. */
+static char *
+next_line(char **rest)
+{
+	return *rest != NULL && strchr(*rest, '\n') != NULL ? strsep(rest, "\n") : NULL;
+}
+
+static char *
+null_if_empty(char *s)
+{
+	return s != NULL && *s != '\0' ? s : NULL;
+}
+
+/* Tells each firing of a note.  A killed tnfwatch may not have written all of the last one. */
+static void
+note_read(char *text, void (*fn)(void *arg, const struct firing *), void *arg)
+{
+	char *time;
+
+	for (;;) {
+		struct firing f = { .trigger = next_line(&text) };
+
+		time = next_line(&text);
+		f.reason = next_line(&text);
+		if (f.reason == NULL)
+			return;
+		f.time = strtoll(time, NULL, 10);
+		f.source = null_if_empty(next_line(&text));
+		f.event = null_if_empty(next_line(&text));
+		fn(arg, &f);
+	}
+}
+
 void
 window_notes_left(const struct config *c,
-    void (*fn)(void *arg, const char *trigger, int64_t time, const char *reason), void *arg)
+    void (*fn)(void *arg, const struct firing *), void *arg)
 {
 	struct dirent **found = NULL;
 	int n = scandir(c->run, &found, is_note, alphasort);
-	char *path, *text, *rest, *line[LINES];
+	char *path, *text, *rest, *boot, *directory;
 
 	for (int i = 0; i < n; i++) {
 		const char *id = found[i]->d_name + strlen(NOTE);
 
 		path = tnf_xasprintf("%s/" NOTE "%s", c->run, id);
-		rest = text = read_text(path, 4096);
-		for (int l = 0; l < LINES; l++)
-			line[l] = rest != NULL ? strsep(&rest, "\n") : NULL;
+		rest = text = read_text(path, NOTE_MAX);
+		boot = next_line(&rest);
+		directory = next_line(&rest);
 		/* The note goes first: a window that is begun again has a note of the same
 		   name. */
 		unlink(path);
-		if (line[LINES - 1] != NULL && strcmp(line[0], boot_id()) == 0 && !is_made(c, id))
-			fn(arg, line[1], strtoll(line[2], NULL, 10), line[3]);
+		if (directory != NULL && strcmp(boot, boot_id()) == 0 &&
+		    strcmp(directory, c->directory) == 0 && !is_made(c, id))
+			note_read(rest, fn, arg);
 		free(text);
 		free(path);
 		free(found[i]);

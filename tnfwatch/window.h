@@ -15,6 +15,7 @@ struct config;
 struct firing {
 	char	*trigger;
 	int64_t	 time;		/* monotonic */
+	int64_t	 noticed;	/* monotonic: when tnfwatch learned of it */
 	char	*source;	/* NULL: of no one source */
 	char	*reason;
 	char	*note;		/* from outside; or NULL */
@@ -30,6 +31,7 @@ struct window {
 	size_t	 n_asked;	/* of them are no triggers' */
 	size_t	 n;
 	uint64_t more;		/* that it does not remember */
+	int64_t	 mono_to_wall;	/* for all its times */
 	bool	 resumed;	/* of a tnfwatch that was killed: first all is taken up again */
 };
 
@@ -47,14 +49,16 @@ void window_clear(struct window *);
  * A killed tnfwatch leaves a note of each incident that was not whole.  The next tnfwatch opens
  * a window for what the notes say: the rings still hold what led to it.
  */
-/* Leaves the note of a window that has just been opened. */
+/* Leaves the note of a window that has a new firing. */
 void window_note(const struct config *, const struct window *);
 /* Removes the note: the incident is whole, or lost for a reason that has been said. */
 void window_note_done(const struct config *, const char *id);
 
-/* Calls fn() for each note of this boot whose incident nobody has made or makes, and
-   removes all notes. */
+/* Calls fn() for each firing in the notes of this boot whose incident nobody has made or makes,
+   and removes all notes.  "source" and "event" may be NULL. */
 void window_notes_left(const struct config *,
-    void (*fn)(void *arg, const char *trigger, int64_t time, const char *reason), void *arg);
+    void (*fn)(void *arg, const struct firing *), void *arg);
+/* Adds a firing that a note had; 'reason' takes the place of its own. */
+void window_add_again(struct window *, const struct firing *, const char *reason);
 
 #endif /* TNFWATCH_WINDOW_H */

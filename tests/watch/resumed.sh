@@ -40,4 +40,24 @@ stop_watch
 watch
 stop_watch
 [ "$(w list | grep -c .)" -eq 2 ] || fail "one too many: $(w list)"
+
+# All firings of the window are remembered, with their source and event.
+conf_shop 5s 1m
+printf '[trigger tenth]\nwhen = duration(order) > 0ns and id %% 10 == 0\nafter = 300s\n' >>"$CONF"
+watch
+shop 100
+shop_watched
+has_three() { answers && [ "$(awk '$1 == "tenth" { print $2 }' "$TMP/status")" -ge 3 ]; }
+wait_for 120 has_three || fail "not fired: $(cat "$TMP/status")"
+kill -9 "$PID"
+wait "$PID" 2>/dev/null
+sed -i 's/after = 300s/after = 0s/; s/id % 10 == 0/id == -1/' "$CONF"
+watch
+wait_for 120 kept tenth || fail "lost: $(cat "$TMP/log" "$TMP/status")"
+i=$D/incidents/$(w list | awk '/-tenth / { print $1 }')
+jq -e '[.firings[] | select((.source | startswith("shop-")) and .event.args.id % 10 == 0 and
+	.event.start.probe == "order_start" and .event.start.args.id == .event.args.id and
+	.noticed >= .time and .time == .event.time)] | length >= 3' "$i/incident.json" >/dev/null ||
+	fail "not all firings: $(jq .firings "$i/incident.json")"
+stop_watch
 echo "$(grep -c order_start "$TMP/events") orders, one incident"
