@@ -300,6 +300,7 @@ static const struct config_key watch_keys[] = {
 	{ "rings", set_path, KEY(config, rings), KEY_TEXT },
 	{ "run", set_path, KEY(config, run), KEY_TEXT },
 	{ "segments", set_segments, KEY(config, in_memory), KEY_VALUE },
+	{ "lost", set_string, KEY(config, lost), KEY_TEXT },
 	{ "webhook", set_webhook, KEY(config, webhook), KEY_TEXT },
 	{ NULL, NULL, 0, KEY_VALUE }
 };

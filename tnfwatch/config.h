@@ -90,6 +90,7 @@ struct config {
 	char	*rings;		/* where trace files of processes are made */
 	char	*run;		/* the directory of the socket and the lock */
 	char	*webhook;	/* NULL: none */
+	char	*lost;		/* a command for an incident that is lost; NULL: none */
 	bool	 in_memory;	/* segments */
 
 	struct config_fleet fleet;

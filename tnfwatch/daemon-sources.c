@@ -19,6 +19,7 @@
 #define KERNEL_RETRY	(5 * SECOND)
 #define ENDED_TELL	(200 * MS)	/* the connector tells how, a moment later */
 #define ENDED_READ	(1 * SECOND)	/* ... what it wrote last has been read, once at least */
+#define DIRECTORIES_LOOK	(5 * SECOND)
 #define TAKER_RETRY	(1 * SECOND)
 #define SHARE		4	/* part of 'limit' that one source may have in an incident ... */
 #define SHARE_MIN	((uint64_t)4 << 20)	/* ... and bytes that it may in any case */
@@ -450,6 +451,13 @@ daemon_sources_care(struct daemon *d, int64_t now)
 {
 	struct source **at = &d->sources;
 
+	/* Segments and rings of new processes need what somebody may have removed. */
+	if (now >= d->directories_look) {
+		d->directories_look = now + DIRECTORIES_LOOK;
+		if (!path_exists("%s/segments", d->config->directory) ||
+		    !path_exists("%s", d->config->rings))
+			directories_make(d->config);
+	}
 	taker_again(d, now);
 	daemon_short_care(d, now);
 	while (*at != NULL) {

@@ -32,6 +32,9 @@
 #define EVENTS		32
 #define PRIORITY	(-10)
 #define LOCK_TRIES	40
+#define PAGE_EVENTS	100000.0
+#define PAGE_BEFORE	(10 * SECOND)
+#define PAGE_AFTER	(10 * MS)
 #define CAUSES_MAX	1000	/* of a trigger, that are remembered */
 #define MALLOC_LARGE	(128 << 10)	/* bytes: pages of their own */
 
@@ -294,6 +297,36 @@ daemon_window_due(const struct daemon *d)
 	return d->window.open && any ? d->window.until + DELAY_NS : INT64_MAX;
 }
 
+/* Runs the command for a lost incident, in a child that daemon_reap() collects. */
+static void
+incident_lost(struct daemon *d, const char *id)
+{
+	d->failed++;
+	if (d->config->lost == NULL || fork() != 0)
+		return;
+	child_begin(getppid(), 0);
+	setenv("TNF_INCIDENT", id, 1);
+	execl("/bin/sh", "sh", "-c", d->config->lost, "tnfwatch", (char *)NULL);
+	_exit(127);
+}
+
+/* The part of the time line that a page shows: PAGE_EVENTS at the present rate, most of them
+   before the trigger. */
+static void
+window_page(const struct daemon *d, struct writer *w)
+{
+	double rate = 1;
+	int64_t room;
+
+	for (const struct source *s = d->sources; s != NULL; s = s->next)
+		rate += s->rate;
+	room = (int64_t)(PAGE_EVENTS / rate * 1e9);
+	w->from = w->first - (room < PAGE_BEFORE ? room : PAGE_BEFORE);
+	w->until = w->first + room / 4 + PAGE_AFTER;
+	if (w->until > d->window.until)
+		w->until = d->window.until;
+}
+
 /* Ends a complete window: starts its child, or tries that again with the next tick. */
 static void
 window_end(struct daemon *d)
@@ -310,11 +343,12 @@ window_end(struct daemon *d)
 		w->id = tnf_xstrdup(d->window.id);
 		w->first = d->window.firing[0].time;
 		w->page = section == NULL || !section->no_page;
+		window_page(d, w);
 	} else {
 		say("%s: lost: %s", d->window.id, strerror(e));
 		window_note_done(d->config, d->window.id);
 		w->pid = 0;
-		d->failed++;
+		incident_lost(d, d->window.id);
 	}
 	if (written >= 0)
 		close(written);
@@ -331,9 +365,9 @@ writer_ended(struct daemon *d, struct writer *w, int status)
 	if (status == 0) {
 		d->written++;
 		if (w->page)
-			reports_add(&d->reports, d->config, w->id, w->first);
+			reports_add(&d->reports, d->config, w);
 	} else
-		d->failed++;
+		incident_lost(d, w->id);
 	if (WIFSIGNALED(status)) {
 		say("%s: its writer was killed by signal %d", w->id, WTERMSIG(status));
 		remove_all(AT_FDCWD, temp);
@@ -532,7 +566,7 @@ lock_take(const char *directory)
 	return fd;
 }
 
-static bool
+bool
 directories_make(const struct config *c)
 {
 	char *incidents = tnf_xasprintf("%s/incidents", c->directory);

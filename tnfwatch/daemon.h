@@ -30,7 +30,8 @@ struct writer {
 	pid_t	 pid;
 	char	*id;
 	int64_t	 first;		/* monotonic: of its first trigger */
-	bool	 page;		/* it is to have a page */
+	bool	 page;		/* it is to have a page ... */
+	int64_t	 from, until;	/* ... of this time, monotonic */
 };
 #define WRITERS_MAX	8
 
@@ -85,7 +86,7 @@ struct daemon {
 	char	 scans[256];	/* why new processes are looked for by scanning */
 	char	 refused[256];	/* what was said last of one that could not be taken */
 	char	 kernel_why[256];	/* why the kernel is not watched */
-	int64_t	 kernel_retry, taker_retry;
+	int64_t	 kernel_retry, taker_retry, directories_look;
 	bool	 ready, stop;
 };
 
@@ -104,6 +105,8 @@ void daemon_watch_fd(struct daemon *, int fd);
 void daemon_unwatch_fd(struct daemon *, int fd);
 /* Opens the webhook as the configuration has it, and closes the old one. */
 void daemon_webhook(struct daemon *);
+/* Makes the directories that are not there; false: a message says which cannot be made. */
+bool directories_make(const struct config *);
 void daemon_ready(struct daemon *);	/* tells systemd, once */
 /* When the window that is open is to be written; INT64_MAX: not before a writer ends, or
    there is none. */

@@ -236,13 +236,25 @@ incident_commit(struct incident *in)
 	return e;
 }
 
+/* Opens the directory of all incidents, which somebody may have removed. */
+static int
+incidents_open(const struct config *c)
+{
+	char *path = tnf_xasprintf("%s/incidents", c->directory);
+	int e = make_directory(path);
+
+	free(path);
+	errno = e;
+	return e != 0 ? -1 : path_open(O_RDONLY | O_DIRECTORY, "%s/incidents", c->directory);
+}
+
 static int
 incident_write(struct incident *in)
 {
 	int64_t end = now_mono();
 
 	in->temp = tnf_xasprintf("%s%s", INCIDENT_TEMP, in->d->window.id);
-	in->all = path_open(O_RDONLY | O_DIRECTORY, "%s/incidents", in->d->config->directory);
+	in->all = incidents_open(in->d->config);
 	if (in->all < 0 || mkdirat(in->all, in->temp, 0700) != 0)
 		return errno;
 	in->dir = openat(in->all, in->temp, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -13,6 +13,7 @@ struct config;
 struct daemon;
 struct out;
 struct source;
+struct writer;
 
 #define INCIDENT_TEMP	".tmp-"		/* in front of the name of one that is written */
 #define INCIDENT_PINNED	"pinned"	/* a file in one that is never removed for room */
@@ -78,7 +79,7 @@ void incident_json(struct out *, const struct incident_facts *);
 
 struct report {
 	char	*id;
-	int64_t	 first;		/* monotonic: of the first trigger, which the page is about */
+	int64_t	 from, until;	/* monotonic: what the page shows */
 };
 
 struct reports {
@@ -89,7 +90,7 @@ struct reports {
 
 /* Removes the pages that a killed tnfwatch has left half done; at the start. */
 void reports_clean(const struct config *);
-void reports_add(struct reports *, const struct config *, const char *id, int64_t first);
+void reports_add(struct reports *, const struct config *, const struct writer *);
 /* To be called for any child that has ended. */
 void reports_ended(struct reports *, const struct config *, pid_t, int status);
 /* Ends the page that is being made; pages that wait are not made. */

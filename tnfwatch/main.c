@@ -10,6 +10,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "analysis/pretty-names.h"
@@ -229,6 +230,12 @@ status_run(const struct watch_options *o, int argc, char **argv)
 }
 
 static int
+metrics_run(const struct watch_options *o, int argc, char **argv)
+{
+	return daemon_ask(o, (const char *const[]){ "metrics", NULL });
+}
+
+static int
 mark_run(const struct watch_options *o, int argc, char **argv)
 {
 	return daemon_ask(o, (const char *const[]){ "mark", argv[0], NULL });
@@ -249,11 +256,68 @@ fire_time(const char *text)
 	return -1;
 }
 
+#define WAIT_NS	(100 * 1000 * 1000)	/* between two looks for the incident */
+
+/* Asks one thing; the first line of the answer, which the caller frees, or NULL. */
+static char *
+ask_line(const struct config *c, const char *const *words)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *f = open_memstream(&text, &size);
+	int status = f != NULL ? client_ask(c, f, words) : 1;
+
+	if (f != NULL)
+		fclose(f);
+	if (status != 0) {
+		free(text);
+		return NULL;
+	}
+	text[strcspn(text, "\n")] = '\0';
+	return text;
+}
+
+/* Waits until the incident is kept or lost. */
+static int
+fire_wait(const struct config *c, const char *id)
+{
+	const struct timespec pause = { .tv_nsec = WAIT_NS };
+	char *said;
+
+	while ((said = ask_line(c, (const char *const[]){ "incident", id, NULL })) != NULL &&
+	    strcmp(said, "open") == 0) {
+		free(said);
+		nanosleep(&pause, NULL);
+	}
+	bool kept = said != NULL && strcmp(said, "kept") == 0;
+	if (!kept)
+		say("%s: not kept: the log of tnfwatch says why", id);
+	free(said);
+	return kept ? 0 : 1;
+}
+
+static int
+fire_and_wait(const struct watch_options *o, const char *const *words)
+{
+	struct config *c = config_read_places(o->config);
+	char *id = c != NULL ? ask_line(c, words) : NULL;
+	int status = 1;
+
+	if (id != NULL && *id == '\0')
+		say("%s: not kept: its limit or once, tnfwatch status", words[1]);
+	else if (id != NULL && (status = fire_wait(c, id)) == 0)
+		puts(id);
+	free(id);
+	config_free(c);
+	return fflush(stdout) == 0 ? status : 1;
+}
+
 static int
 fire_run(const struct watch_options *o, int argc, char **argv)
 {
 	const char *name = NULL, *note = "", *at = NULL;
 	char time[32] = "";
+	bool wait = false;
 	int64_t ns;
 	int i;
 
@@ -262,12 +326,14 @@ fire_run(const struct watch_options *o, int argc, char **argv)
 			note = argv[++i];
 		else if (strcmp(argv[i], "--at") == 0 && i + 1 < argc)
 			at = argv[++i];
+		else if (strcmp(argv[i], "--wait") == 0)
+			wait = true;
 		else if (name == NULL && argv[i][0] != '-')
 			name = argv[i];
 		else
 			break;
 	if (i < argc || name == NULL) {
-		fputs("usage: tnfwatch fire NAME [--at TIME] [--note TEXT]\n", stderr);
+		fputs("usage: tnfwatch fire NAME [--at TIME] [--note TEXT] [--wait]\n", stderr);
 		return 2;
 	}
 	if (at != NULL) {
@@ -275,7 +341,8 @@ fire_run(const struct watch_options *o, int argc, char **argv)
 			return 2;
 		snprintf(time, sizeof time, "%lld", (long long)ns);
 	}
-	return daemon_ask(o, (const char *const[]){ "fire", name, time, note, NULL });
+	const char *const words[] = { "fire", name, time, note, NULL };
+	return wait ? fire_and_wait(o, words) : daemon_ask(o, words);
 }
 
 /* A command of the command line. */
@@ -290,7 +357,8 @@ struct watch_command {
 static const struct watch_command commands[] = {
 	{ "check", "", "tell every mistake of the configuration", 0, 0, check_run },
 	{ "status", "", "sources, how far back they reach, triggers", 0, 0, status_run },
-	{ "fire", "NAME [--at TIME] [--note TEXT]", "an incident from outside", 1, 5, fire_run },
+	{ "metrics", "", "the same for Prometheus", 0, 0, metrics_run },
+	{ "fire", "NAME [--at TIME] [--note TEXT] [--wait]", "an incident from outside", 1, 6, fire_run },
 	{ "list", "", "what was kept, and why", 0, 0, list_run },
 	{ "show", "ID", "one incident in full", 1, 1, show_run },
 	{ "pin", "ID", "never remove it for room", 1, 1, pin_run },

@@ -12,11 +12,9 @@
 #include <unistd.h>
 
 #include "common/xalloc.h"
-#include "tnfwatch/config.h"
-#include "tnfwatch/incident.h"
+#include "tnfwatch/daemon.h"
 #include "tnfwatch/util.h"
 
-#define BEFORE	(10 * SECOND)	/* of the first trigger, in the page; the files have all */
 #define TEMP	".report"
 #define PAGE	"report.html"
 
@@ -55,18 +53,20 @@ report_main(int dir, char **argv)
 /* Starts tnfdump for all traces in the directory; 0: there is none, or tnfdump cannot be
    started. */
 static pid_t
-report_start(int dir, int64_t first)
+report_start(int dir, const struct report *r)
 {
 	char *program = tnf_program_path("tnfdump"),
-	    *from = tnf_xasprintf("--from=@%lld", (long long)(first - BEFORE)), **argv;
+	    *from = tnf_xasprintf("--from=@%lld", (long long)r->from),
+	    *until = tnf_xasprintf("--until=@%lld", (long long)r->until), **argv;
 	struct dirent **found = NULL;
 	int n = scandirat(dir, ".", &found, is_trace, alphasort), at = 0;
 	pid_t pid = 0;
 
-	argv = tnf_xcalloc((size_t)(n > 0 ? n : 0) + 5, sizeof *argv);
+	argv = tnf_xcalloc((size_t)(n > 0 ? n : 0) + 6, sizeof *argv);
 	argv[at++] = program;
 	argv[at++] = (char *)(uintptr_t)"--to=html";
 	argv[at++] = from;
+	argv[at++] = until;
 	for (int i = 0; i < n; i++)
 		argv[at++] = found[i]->d_name;
 	if (n > 0 && (pid = fork()) == 0)
@@ -77,6 +77,7 @@ report_start(int dir, int64_t first)
 	free(argv);
 	free(program);
 	free(from);
+	free(until);
 	return pid > 0 ? pid : 0;
 }
 
@@ -95,7 +96,7 @@ reports_next(struct reports *r, const struct config *c)
 	while (r->pid == 0 && r->n > 0) {
 		/* The incident may have been removed meanwhile. */
 		if ((dir = incident_open(c, r->list[0].id)) >= 0) {
-			r->pid = report_start(dir, r->list[0].first);
+			r->pid = report_start(dir, &r->list[0]);
 			close(dir);
 		}
 		if (r->pid == 0)
@@ -119,13 +120,14 @@ reports_clean(const struct config *c)
 }
 
 void
-reports_add(struct reports *r, const struct config *c, const char *id, int64_t first)
+reports_add(struct reports *r, const struct config *c, const struct writer *w)
 {
 	if (r->n == REPORTS_MAX) {
 		free(r->list[1].id);
 		memmove(r->list + 1, r->list + 2, (--r->n - 1) * sizeof *r->list);
 	}
-	r->list[r->n++] = (struct report){ .id = tnf_xstrdup(id), .first = first };
+	r->list[r->n++] = (struct report){ .id = tnf_xstrdup(w->id), .from = w->from,
+	    .until = w->until };
 	reports_next(r, c);
 }
 

@@ -1,0 +1,63 @@
+#!/bin/sh
+# Guards: a fire --wait that says "kept" of what is not; a removed directory that costs every
+# incident from then on; a lost incident of which nobody hears; cost of children that is hidden;
+# a page that was not wanted.
+# wait.sh TNFWATCH SHOP TNFDUMP
+. "${TNF_SOURCE:-../..}/tests/lib.sh"
+. "$TNF_SOURCE/tests/watch/lib.sh"
+need_ptrace
+watch_programs "$1" "$2" "$3"
+
+conf <<T
+keep = 2s
+lost = echo "\$TNF_INCIDENT" >>$TMP/lost
+[process shop]
+program = $SHOP
+enable = order
+size = 256k
+[trigger hand]
+after = 0ms
+page = no
+[trigger once]
+after = 0ms
+once = yes
+T
+watch
+shop 1000
+shop_watched
+id=$(w fire hand --wait) || fail "not kept: $(cat "$TMP/log")"
+[ -e "$D/incidents/$id/incident.json" ] || fail "$id is not there"
+# Of the same trigger only one, and that is told.
+page=$(w fire once --wait) || fail "not kept: $(cat "$TMP/log")"
+w fire once --wait >"$TMP/out" 2>"$TMP/err" && fail "a second one is kept: $(cat "$TMP/out")"
+grep -q 'its limit or once' "$TMP/err" || fail "said: $(cat "$TMP/err")"
+wait_for 120 test -e "$D/incidents/$page/report.html" || fail "no page"
+[ ! -e "$D/incidents/$id/report.html" ] || fail "a page that was not wanted"
+
+# Somebody removes everything that was kept.
+rm -rf "${D:?}/incidents" "${D:?}/segments"
+id=$(w fire hand --wait) || fail "lost after a removal: $(cat "$TMP/log")"
+whole "$D/incidents/$id"
+segments() { [ -d "$D/segments" ]; }
+wait_for 120 segments || fail "no directory of segments"
+
+# A file has the name of the directory: nothing can be kept.
+rm -rf "${D:?}/incidents"
+: >"$D/incidents"
+w fire hand --wait >"$TMP/out" 2>"$TMP/err" && fail "kept: $(cat "$TMP/out")"
+grep -q 'not kept: the log' "$TMP/err" || fail "said: $(cat "$TMP/err")"
+wait_for 120 grep -q -- '-hand$' "$TMP/lost" || fail "nobody was told"
+rm "$D/incidents"
+w fire hand --wait >/dev/null || fail "lost again: $(cat "$TMP/log")"
+
+answers || fail "it does not answer"
+grep -q '^of that its children [0-9.]* %' "$TMP/status" || fail "status: $(cat "$TMP/status")"
+w metrics >"$TMP/metrics" || fail "metrics"
+for line in 'incidents_total{what="kept"} 4' 'incidents_total{what="lost"} 1' \
+	'trigger_fired_total{trigger="hand"} 4' 'trigger_suppressed_total{trigger="once"} 1'; do
+	grep -qF "tnfwatch_$line" "$TMP/metrics" || fail "no $line: $(cat "$TMP/metrics")"
+done
+awk '/^tnfwatch_cpu_seconds_total.*children/ && $2 > 0 { found = 1 } END { exit !found }' \
+	"$TMP/metrics" || fail "cost of children: $(cat "$TMP/metrics")"
+stop_watch
+echo "$(grep -c . "$TMP/metrics") metrics"
