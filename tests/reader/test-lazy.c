@@ -160,7 +160,7 @@ compare(struct mk *const *m, unsigned n_files)
 		same_summary(a.file[i], b.file[i]);
 	tnf_stream_close(a.s);
 	tnf_stream_close(b.s);
-	for (i = 0; i < n; i += 1 + n / 16) {
+	for (i = 0; i < n; i += 1 + n / 6) {
 		from_time(m, n_files, n, whole[i].time, 0);
 		from_time(m, n_files, n, whole[i].time + 1, 0);
 		from_time(m, n_files, n, whole[i].time - 1, i / 2);
