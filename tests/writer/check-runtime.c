@@ -297,6 +297,24 @@ START_TEST(characters)
 }
 END_TEST
 
+/* A long value gives its blocks back, wherever in the ring they lie: else the ring is soon held. */
+START_TEST(given_back)
+{
+	struct tnf_probe_control *p = define("long", 2, n_text);
+	char text[9000];
+
+	memset(text, 't', sizeof(text));
+	start(128);
+	selfctl_on(p);
+	for (int i = 0; i < 400; i++)
+		hit_text(p, i, text, (size_t)(1 + i * 97 % 9000));
+	tnf_thread_disable();
+	finish();
+	ck_assert_uint_eq(ev.held, 0);
+	ck_assert_uint_eq(ev.ext.lost[TNF_LOST_NO_BLOCK], 0);
+}
+END_TEST
+
 /* More than one hit can reach: the rest is cut, the event is there. */
 START_TEST(sixteen)
 {
@@ -569,8 +587,8 @@ int
 main(void)
 {
 	const TTest *const tests[] = { off, kinds, refused, same, sizes,
-	    small_file, characters, sixteen, shortened, threads, children, children_with_other_types, another_file,
-	    connected };
+	    small_file, characters, given_back, sixteen, shortened, threads, children,
+	    children_with_other_types, another_file, connected };
 
 	return run_tests("runtime", tests, COUNT(tests));
 }
