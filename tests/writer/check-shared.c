@@ -285,6 +285,32 @@ START_TEST(names_of_threads)
 }
 END_TEST
 
+/* A child's line has its parent, also if that one has hit no probe. */
+START_TEST(parents)
+{
+	const char *line;
+	pid_t pid, parent;
+	int status;
+
+	prctl(PR_SET_NAME, "own");
+	start(128);
+	TNF_PROBE_0(first, "", "");
+	look();
+	if ((pid = fork()) == 0) {
+		if (_i == 0 || fork() == 0) {
+			TNF_PROBE_0(child, "", "");
+			exit(0);
+		}
+		_exit(wait(&status) > 0 ? status : 1);
+	}
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert_int_eq(status, 0);
+	ck_assert_ptr_nonnull(line = strstr(strchr(lines(), '\n'), "thread "));
+	ck_assert_int_eq(sscanf(line, "thread %*d %*d %d own", &parent), 1);
+	ck_assert_int_eq(parent, _i == 0 ? getpid() : pid);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -297,6 +323,7 @@ main(void)
 	tcase_add_loop_test(t, same_name, 1, 16);
 	tcase_add_loop_test(t, names_anywhere, 0, COUNT(words));
 	tcase_add_test(t, names_of_threads);
+	tcase_add_loop_test(t, parents, 0, 2);
 	suite_add_tcase(s, t);
 	return check_run(s);
 }
