@@ -197,22 +197,33 @@ selectors_add_text(struct tnf_selectors *l, const char *attr, bool attr_is_regex
 int
 tnf_selectors_add_set(struct tnf_selectors *l, const char *name, size_t len)
 {
-	/* Kernel probes whose hooks are passed a few thousand times a second at most.  A
-	   probe at a system call, a wake-up or every page fault is not for this list. */
-	static const char *const always[] = {
-		"thread_create", "thread_exit", "strategy", "biodone", "major_fault",
-		"pagein", "pageout", "pageout_scan_start", "pageout_scan_end",
-		"swapout_lwp", NULL
+	/* Kernel probes. */
+	static const struct {
+		const char *name, *probe[16];
+	} sets[] = {
+		/* Their hooks are passed a few thousand times a second at most.  A probe at a
+		   system call, a wake-up or every page fault is not for this list. */
+		{ "always", { "thread_create", "thread_exit", "strategy", "biodone",
+		    "major_fault", "pagein", "pageout", "pageout_scan_start",
+		    "pageout_scan_end", "swapout_lwp" } },
+		/* All that tells for whom or for what a thread waits. */
+		{ "why", { "thread_create", "thread_exit", "thread_state", "thread_block",
+		    "thread_wakeup", "thread_throttle", "thread_signal", "lock_owner",
+		    "strategy", "biodone", "major_fault", "pagein", "pageout",
+		    "pageout_scan_start", "pageout_scan_end" } },
 	};
 	int error = 0;
 
 	if (len == 3 && memcmp(name, "all", len) == 0)
 		return selectors_add_text(l, "keys", false, ".*", true);
-	if (len != 6 || memcmp(name, "always", len) != 0)
-		return ENOENT;
-	for (size_t i = 0; always[i] != NULL && error == 0; i++)
-		error = selectors_add_text(l, "name", false, always[i], false);
-	return error;
+	for (size_t s = 0; s < sizeof sets / sizeof sets[0]; s++) {
+		if (strlen(sets[s].name) != len || memcmp(name, sets[s].name, len) != 0)
+			continue;
+		for (size_t i = 0; sets[s].probe[i] != NULL && error == 0; i++)
+			error = selectors_add_text(l, "name", false, sets[s].probe[i], false);
+		return error;
+	}
+	return ENOENT;
 }
 
 int
@@ -301,7 +312,7 @@ text_take(struct tnf_selectors_parser *p, enum token_kind kind, const char *text
 	if (kind == TOK_SET && p->has != SELECTOR_EQUAL) {
 		error = tnf_selectors_finish(p) ? tnf_selectors_add_set(p->list, text + 1, len - 1) : ENOMEM;
 		if (error == ENOENT)
-			snprintf(why, size, "no set named \"%.*s\": there are $all and $always", n, text);
+			snprintf(why, size, "no set named \"%.*s\": there are $all, $always and $why", n, text);
 		else if (error != 0)
 			snprintf(why, size, "%.*s: %s", n, text, strerror(error));
 		return error == 0;

@@ -398,6 +398,50 @@ const struct kp_row kp_catalogue[KP_PROBES] = {
 		.says = "The time has come for which the thread slept; source is hrtimer_wakeup"
 		    " in /proc/kallsyms.",
 	},
+	[KP_THREAD_THROTTLE] = {
+		"thread_throttle", "throttle", "sched.bpf.c",
+		ROW(THREAD_THROTTLE, kp_thread_throttle),
+		.member = { M("kthread_id", "tid"), M("ulong", "group") },
+		.needs = SWITCH, .extra = P(wakeup), .fidelity = KP_DERIVED,
+		.when = "Thread tid could run, but its control group, or one above that, has"
+		    " used up its quota (cpu.max).",
+		.differs = "The original has no such probe.\ngroup is the number of the"
+		    " thread's group, the inode of its directory.\nBefore Linux 6.18, a thread that"
+		    " waits for a CPU already when the quota is used up causes no event.",
+		.example = "tid: 0xffff88812e375c00 group: 4711",
+		.says = "The thread gets no CPU until the next period of the quota.",
+	},
+	[KP_THREAD_SIGNAL] = {
+		"thread_signal", "signal", "wakeup.bpf.c",
+		ROW(THREAD_SIGNAL, kp_thread_signal),
+		.member = { M("kthread_id", "tid"), M("pid", "pid"), M("long", "signo"),
+		    M("long", "code") },
+		.needs = P(signal_sent), .fidelity = KP_DERIVED,
+		.when = "The writer sends signal signo to thread tid, or by that to its process"
+		    " pid.",
+		.differs = "The original has no such probe.\ncode is the si_code of"
+		    " sigaction(2); where it is 128 or -2 (a timer), the kernel"
+		    " sends the signal while the writer happens to run.\nSignals that are ignored or"
+		    " pending already cause no event, except SIGCONT, which lets a"
+		    " stopped process go on in any case.",
+		.example = "tid: 0xffff88812e375c00 pid: 15824 signo: 19 code: 0",
+		.says = "The writer has stopped process 15824 with kill(2).",
+	},
+	[KP_LOCK_OWNER] = {
+		"lock_owner", "owner", "sched.bpf.c",
+		ROW(LOCK_OWNER, kp_lock_owner),
+		.member = { M("opaque", "reason"), M("lwpid", "owner") },
+		.needs = SWITCH, .extra = P(lock_wait) | P(lock_done), .fidelity = KP_DERIVED,
+		.when = "The writer goes to sleep on the lock reason, which thread owner has.",
+		.differs = "The original has no such probe.\nIt is written right before"
+		    " thread_block, with the same reason, where the owner can be told: of a mutex"
+		    " of glibc, of a futex with priority inheritance, of a mutex, an rw_semaphore"
+		    " that a writer has, or an rt_mutex of the kernel.\nThe owner of"
+		    " a glibc mutex is what the program has noted there; in a nested"
+		    " name space of processes there is no event for it.",
+		.example = "reason: 0x7f75c2642498 owner: 15834",
+		.says = "The writer waits for a mutex that thread 15834 has locked.",
+	},
 };
 
 const struct kp_program_row kp_programs[KP_PROGRAM_COUNT] = {

@@ -82,6 +82,34 @@ static __always_inline u64 task_blocker(struct task_struct *task)
 	return lock;
 }
 
+/*
+ * A control group has no quota left.  Since "sched/fair: Switch to task based throttle model"
+ * (6.18) each of its threads is stopped where it would return to user mode, and has a mark;
+ * before, the queue of the group is taken away with all threads in it.
+ */
+struct task_struct___throttled {
+	bool throttled;
+} __attribute__((preserve_access_index));
+struct cfs_rq___throttled {
+	int throttle_count;
+} __attribute__((preserve_access_index));
+
+static __always_inline bool queue_throttled(struct task_struct *task)
+{
+	struct task_struct___throttled *t = (void *)task;
+	struct cfs_rq___throttled *queue = (void *)task->se.cfs_rq;
+
+	return !bpf_core_field_exists(t->throttled) &&
+	    bpf_core_field_exists(queue->throttle_count) && queue->throttle_count > 0;
+}
+
+static __always_inline bool task_throttled(struct task_struct *task)
+{
+	struct task_struct___throttled *t = (void *)task;
+
+	return bpf_core_field_exists(t->throttled) ? t->throttled : queue_throttled(task);
+}
+
 /* The flags are a struct memdesc_flags_t since 6.18 ("mm: introduce memdesc_flags_t"), an unsigned
    long before.  The flags are the first word of either. */
 static __always_inline u64 folio_flags(struct folio *f)

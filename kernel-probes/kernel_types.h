@@ -96,6 +96,7 @@ struct dl_rq {
 
 struct cfs_rq {
 	struct rq *rq;
+	struct task_group *tg;
 	unsigned int h_nr_runnable;
 };
 
@@ -129,8 +130,28 @@ struct timer_list {
 	void *function;
 };
 
+struct rt_mutex_base {
+	struct task_struct *owner;
+};
+
 struct rt_mutex_waiter {
-	void *lock;
+	struct rt_mutex_base *lock;
+};
+
+struct mutex {
+	atomic_long_t owner;
+};
+
+struct rw_semaphore {
+	atomic_long_t owner;
+};
+
+struct kernel_siginfo {
+	int si_code;
+};
+
+struct pid {
+	unsigned int level;	/* of nested name spaces; 0: the first one alone */
 };
 
 struct cgroup;
@@ -149,6 +170,10 @@ struct cgroup {
 	struct kernfs_node *kn;
 };
 
+struct task_group {
+	struct cgroup_subsys_state css;
+};
+
 struct css_set {
 	struct cgroup *dfl_cgrp;
 };
@@ -165,6 +190,7 @@ struct task_struct {
 	s32 pid, tgid;
 	struct task_struct *real_parent;
 	char comm[16];
+	struct pid *thread_pid;
 	struct signal_struct *signal;
 	struct list_head thread_node;
 	struct files_struct *files;

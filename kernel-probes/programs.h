@@ -63,6 +63,7 @@
 	X(timer_end,		BTF,	"timer_expire_exit")		\
 	X(timer_begin,		BTF,	"timer_expire_entry")		\
 	X(waking,		BTF,	"sched_waking")			\
+	X(signal_sent,		BTF,	"signal_generate")		\
 	X(physio_start,		BTF,	"sys_enter")			\
 	X(physio_end,		BTF,	"sys_exit")			\
 	X(remember_living,	ITER,	"")				\

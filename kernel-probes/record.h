@@ -58,6 +58,9 @@ enum kp_id {
 	KP_PHYSIO_END,
 	KP_THREAD_WAKEUP,
 	KP_THREAD_WAKEUP_BY,
+	KP_THREAD_THROTTLE,
+	KP_THREAD_SIGNAL,
+	KP_LOCK_OWNER,
 	KP_PROBES		/* one more than the last */
 };
 
@@ -239,6 +242,28 @@ struct kp_thread_wakeup_by {
 	__u64 tid;
 	__s64 by;		/* enum kp_waker */
 	__u64 source;
+};
+
+struct kp_thread_throttle {
+	struct kp_event h;
+	__u64 tid;
+	__u64 group;
+};
+
+struct kp_thread_signal {
+	struct kp_event h;
+	__u64 tid;
+	__s32 pid;
+	__u32 pad;
+	__s64 signo;
+	__s64 code;
+};
+
+struct kp_lock_owner {
+	struct kp_event h;
+	__u64 reason;
+	__u32 owner;
+	__u32 pad;
 };
 
 /*

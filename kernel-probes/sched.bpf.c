@@ -3,10 +3,9 @@
  */
 #include <stddef.h>
 
-#include "kernel-probes/context.bpf.h"
+#include "kernel-probes/owner.bpf.h"
 #include "kernel-probes/stack.bpf.h"
 #include "kernel-probes/states.h"
-#include "kernel-probes/waits.bpf.h"
 
 #define CPUS_MAX	4096
 
@@ -62,14 +61,37 @@ static __always_inline void state_write(struct kp_thread_state_of *e, u64 tid, u
 #define OUT_SIZE	EVENT_SIZE(kp_thread_state)
 #define IN_SIZE		EVENT_SIZE(kp_thread_state_of)
 
+/* The number of the control group that a thread gets its time from. */
+static __always_inline u64 quota_group(struct task_struct *p)
+{
+	return BPF_CORE_READ(p, se.cfs_rq, tg, css.cgroup, kn, id);
+}
+
+/* (__noinline: see README.) */
+__noinline int throttle_tell(u64 tid, u64 group)
+{
+	struct kp_thread_throttle *e;
+	struct hit hit;
+
+	e = EVENT(&hit, THREAD_THROTTLE, kp_thread_throttle);
+	if (e == NULL)
+		return 0;
+	e->tid = tid;
+	e->group = group;
+	event_end(&hit);
+	return 0;
+}
+
 #define WOKEN_PROBES	(KP_BIT(KP_THREAD_QUEUE) | KP_BIT(KP_THREAD_STATE_WOKEN))
 
-static __always_inline int woken(struct task_struct *p)
+static __always_inline int woken(void *ctx, struct task_struct *p)
 {
 	u64 on = state.on & WOKEN_PROBES;
 	u32 at = 0, cpu;
 	struct batch b;
 
+	if (unlikely(queue_throttled(p)) && is_on_about(KP_BIT(KP_THREAD_THROTTLE), filter_key(p)))
+		throttle_tell(hook_argument(ctx, 0), quota_group(p));
 	if (!is_on_about(WOKEN_PROBES, filter_key(p)) ||
 	    !batch_begin(&b, bpf_get_current_task_btf(), (on & KP_BIT(KP_THREAD_QUEUE) ? QUEUE_SIZE : 0) +
 		(on & KP_BIT(KP_THREAD_STATE_WOKEN) ? IN_SIZE : 0), QUEUE_SIZE + IN_SIZE))
@@ -89,13 +111,13 @@ static __always_inline int woken(struct task_struct *p)
 SEC("tp_btf/sched_wakeup")
 int BPF_PROG(wakeup, struct task_struct *p)
 {
-	return woken(p);
+	return woken(ctx, p);
 }
 
 SEC("tp_btf/sched_wakeup_new")
 int BPF_PROG(wakeup_new, struct task_struct *p)
 {
-	return woken(p);
+	return woken(ctx, p);
 }
 
 /* A thread that the load balancer moves still belongs to its old run queue. */
@@ -126,11 +148,11 @@ int BPF_PROG(lock_wait, void *lock, unsigned int flags)
 {
 	struct context *c;
 
-	if (flags & 1)		/* it spins */
+	if (flags & LOCK_SPINS)
 		return 0;
 	c = my_new_context();
 	if (c != NULL)
-		c->lock = (u64)lock;
+		c->lock = (u64)lock | lock_kind(flags);
 	return 0;
 }
 
@@ -173,6 +195,8 @@ struct sleep {			/* of a thread that leaves its CPU for it */
 	u32 call;		/* its system call, or which kernel thread it is */
 	u32 asked;		/* frames that are asked for, 0: no stack */
 	u32 known;		/* known_look() */
+	u32 owned;		/* lock_owner is to say the owner */
+	u32 owner;		/* of the lock, or 0 */
 	u32 pad;
 };
 
@@ -188,15 +212,26 @@ static __always_inline u32 state_asleep(const struct pt_regs___kernel *regs,
 	return futex != 0 ? KP_USER_LOCK : KP_SLEEP;
 }
 
-static __always_inline u64 lock_reason(struct task_struct *t, const struct context *c)
+/* The lock of the kernel that a thread waits for, or 0.  If lock_owner is on, looks who has
+   the lock. */
+static __always_inline u64 lock_reason(struct sleep *s, struct task_struct *t,
+    const struct context *c)
 {
 	u64 r;
 
-	if (c != NULL && c->lock != 0)
-		return c->lock;
+	if (c != NULL && c->lock != 0) {
+		if (s->owned)
+			s->owner = lock_owner(c->lock);
+		return c->lock & ~KIND_MASK;
+	}
 	if ((r = task_blocker(t)) != 0)
 		return r;
-	return t->pi_blocked_on != NULL ? (u64)BPF_CORE_READ(t, pi_blocked_on, lock) : 0;
+	if (t->pi_blocked_on == NULL)
+		return 0;
+	r = (u64)BPF_CORE_READ(t, pi_blocked_on, lock);
+	if (s->owned)
+		s->owner = lock_owner(r | KIND_RT);
+	return r;
 }
 
 /* The state of a thread that is about to leave its CPU, where nobody asks why: sleep_look()
@@ -230,7 +265,9 @@ __noinline int sleep_look(struct sleep *s, struct context *c)
 	s->call = t->pid;
 	if (t->flags & PF_KTHREAD) {
 		s->known = s->asked ? known_look(s->call, s->asked) : 0;
-		if (s->why && (s->reason = lock_reason(t, c)) == 0 && state.recover)
+		if (s->why || s->owned)
+			s->reason = lock_reason(s, t, c);
+		if (s->why && s->reason == 0 && state.recover)
 			s->reason = wait_queue();
 		return 0;
 	}
@@ -240,12 +277,29 @@ __noinline int sleep_look(struct sleep *s, struct context *c)
 	find_call(t, regs, &call);
 	futex = futex_address(&call);
 	s->state = state_asleep(regs, c, futex);
-	if (!s->why)
+	if (!s->why && !s->owned)
 		return 0;
-	if ((r = lock_reason(t, c)) == 0 && (r = futex) == 0 && (r = locked_file(t, &call)) == 0 &&
+	if ((r = lock_reason(s, t, c)) == 0 && (r = futex) != 0 && s->owned)
+		s->owner = futex_owner(t, &call, futex);
+	if (s->why && r == 0 && (r = locked_file(t, &call)) == 0 &&
 	    (!state.recover || (r = wait_queue()) == 0))
 		r = file_address(t, &call);
 	s->reason = r;
+	return 0;
+}
+
+/* (__noinline: see README.) */
+__noinline int owner_tell(struct sleep *s)
+{
+	struct kp_lock_owner *e;
+	struct hit hit;
+
+	if (s == NULL || (e = EVENT(&hit, LOCK_OWNER, kp_lock_owner)) == NULL)
+		return 0;
+	e->reason = s->reason;
+	e->owner = s->owner;
+	e->pad = 0;
+	event_end(&hit);
 	return 0;
 }
 
@@ -314,6 +368,8 @@ static __always_inline void block_write(struct kp_thread_block *e,
 #define ON_IN		KP_BIT(KP_THREAD_STATE_IN)
 #define ON_QUEUE	KP_BIT(KP_THREAD_QUEUE)
 #define ON_BLOCK	KP_BIT(KP_THREAD_BLOCK)
+#define ON_OWNER	KP_BIT(KP_LOCK_OWNER)
+#define ON_THROTTLE	KP_BIT(KP_THREAD_THROTTLE)
 
 struct change {			/* of threads on a CPU, and what is told of it */
 	u64 on;			/* probes that write */
@@ -332,7 +388,7 @@ struct change {			/* of threads on a CPU, and what is told of it */
 static __always_inline u64 change_probes(struct task_struct *prev, struct task_struct *next,
     bool waits, u32 task_state)
 {
-	u64 on = state.on & (ON_OUT | ON_IN | ON_QUEUE | ON_BLOCK);
+	u64 on = state.on & (ON_OUT | ON_IN | ON_QUEUE | ON_BLOCK | ON_OWNER | ON_THROTTLE);
 
 	if (on != 0 && state.filter && !filter_holds(filter_key(prev)))
 		on &= filter_holds(filter_key(next)) ? ON_IN : 0;
@@ -340,7 +396,7 @@ static __always_inline u64 change_probes(struct task_struct *prev, struct task_s
 		on &= ON_IN;
 	if (next->pid == 0)
 		on &= ~ON_IN;
-	return on & (waits ? ~ON_BLOCK : ~ON_QUEUE);
+	return on & (waits ? ~(ON_BLOCK | ON_OWNER) : ~(ON_QUEUE | ON_THROTTLE));
 }
 
 /* 's' is NULL: prev does not sleep, or no probe asks why. */
@@ -412,12 +468,18 @@ static __always_inline int change(void *ctx, struct task_struct *prev,
 	}
 	c.out = waits ? KP_WAIT_CPU : KP_STOPPED;
 	s.why = (c.on & ON_BLOCK) != 0;
+	s.owned = (c.on & ON_OWNER) != 0;
 	sleeps = !waits && !(task_state & TASK_STOPPED_OR_TRACED);
-	if (s.why) {
+	if (c.on & ON_THROTTLE && unlikely(task_throttled(prev)))
+		throttle_tell(hook_argument(ctx, 1), quota_group(prev));
+	if (s.why)
 		sleep_prepare(&s, ctx);
+	if (s.why || s.owned) {
 		sleep_look(&s, context_of(prev));
 		if (sleeps)
 			c.out = s.state;
+		if (s.owner != 0)
+			owner_tell(&s);
 	} else if (sleeps && c.on & ON_OUT)
 		c.out = sleep_state(prev, context_of(prev));
 	/* A thread that is filtered out writes nothing. */
@@ -425,7 +487,7 @@ static __always_inline int change(void *ctx, struct task_struct *prev,
 	c.size = (c.on & ON_QUEUE ? QUEUE_SIZE : 0) + (c.on & ON_OUT ? OUT_SIZE : 0) +
 	    (c.on & ON_IN ? IN_SIZE : 0) + (c.follows ? SCHED_SIZE : 0);
 	if (!s.why)
-		return change_write(&c, NULL, CHANGE_ROOM);
+		return c.size == 0 ? 0 : change_write(&c, NULL, CHANGE_ROOM);
 	sleep_stack(&s, ctx);
 	c.size += s.size;
 	return sleep_tell(&c, &s);

@@ -185,3 +185,39 @@ int BPF_PROG(waking, struct task_struct *p)
 	event_end(&hit);
 	return 0;
 }
+
+#define SI_USER	0
+#define SI_KERNEL	0x80
+#define SIGNAL_DELIVERED	0	/* TRACE_SIGNAL_*: what became of a signal */
+#define SIGNAL_IGNORED		1
+#define SIGNAL_LOST_INFO	4
+#define SIGCONT			18	/* a stopped process goes on even if it ignores this */
+
+/* Instead of what belongs to a signal, the kernel may give the number of what it would say. */
+static __always_inline s64 signal_code(u64 info)
+{
+	if (info <= 1)
+		return info == 0 ? SI_USER : SI_KERNEL;
+	return BPF_CORE_READ((struct kernel_siginfo *)info, si_code);
+}
+
+SEC("tp_btf/signal_generate")
+int BPF_PROG(signal_sent, int signo, struct kernel_siginfo *info, struct task_struct *p,
+    int group, int result)
+{
+	struct kp_thread_signal *e;
+	struct hit hit;
+
+	if ((result != SIGNAL_DELIVERED && result != SIGNAL_LOST_INFO &&
+	    (result != SIGNAL_IGNORED || signo != SIGCONT)) ||
+	    !is_on_about(KP_BIT(KP_THREAD_SIGNAL), filter_key(p)) ||
+	    (e = EVENT(&hit, THREAD_SIGNAL, kp_thread_signal)) == NULL)
+		return 0;
+	e->tid = (u64)p;
+	e->pid = p->tgid;
+	e->pad = 0;
+	e->signo = signo;
+	e->code = signal_code(hook_argument(ctx, 1));
+	event_end(&hit);
+	return 0;
+}

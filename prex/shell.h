@@ -28,7 +28,7 @@ TAILQ_HEAD(names, name);
 
 /* Defines a set, which takes a reference, behind the others; an old one of that name goes. */
 void	names_define_set(struct names *, const char *name, struct tnf_selectors *);
-/* Defines a set that no user has made: "all", "always". */
+/* Defines a set that no user has made: "all", "always", "why". */
 void	names_define_known(struct names *, const char *name);
 void	names_define_fcn(struct names *, const char *name, const char *symbol);
 struct name *names_find(const struct names *, const char *name);

@@ -128,9 +128,12 @@ define_names(struct shell *sh)
 	names_define_known(&sh->sets, "all");
 	if (sh->mode == MODE_USER)
 		names_define_fcn(&sh->fcns, "debug", "tnf_probe_debug");
-	else
-		/* The set of probes that cost next to nothing on a busy machine. */
+	else {
+		/* Probes that cost next to nothing on a busy machine; those that tell why a
+		   thread waits. */
 		names_define_known(&sh->sets, "always");
+		names_define_known(&sh->sets, "why");
+	}
 }
 
 bool

@@ -17,7 +17,7 @@
 #define CONFIG_FILE	"/etc/tnf/watch.conf"
 
 /* enable.c: which probes "enable = thread io name=/re/" means.  The words are selectors of
-   prex(1), with its two sets $all and $always. */
+   prex(1), with its sets $all, $always and $why. */
 struct enable;
 
 /* NULL: err says why, at *offset of the text. */

@@ -55,14 +55,18 @@ parsed(const char *text)
 
 #define ALWAYS	"name=thread_create name=thread_exit name=strategy name=biodone name=major_fault " \
     "name=pagein name=pageout name=pageout_scan_start name=pageout_scan_end name=swapout_lwp "
+#define WHY	"name=thread_create name=thread_exit name=thread_state name=thread_block " \
+    "name=thread_wakeup name=thread_throttle name=thread_signal name=lock_owner name=strategy " \
+    "name=biodone name=major_fault name=pagein name=pageout name=pageout_scan_start name=pageout_scan_end "
 static const struct { const char *text, *want; } texts[] = {
 	{ "", "" }, { "# nothing\n", "" }, { "a", "keys=a " }, { "a b", "keys=a keys=b " }, { "a=b", "a=b " },
 	{ "a = b c\nd=/e f/ # g", "a=b keys=c d=/e f/ " }, { "'a b'='c'", "a b=c " }, { "'\\('", "keys=\\( " }, { "/^a/=b\\\nc", "/^a/=b keys=c " },
-	{ "$all", "keys=/.*/ " }, { "a $all b", "keys=a keys=/.*/ keys=b " }, { "$always", ALWAYS },
-	{ "$alx", "!0 no set named \"$alx\": there are $all and $always" },
-	{ "$al", "!0 no set named \"$al\": there are $all and $always" },
-	{ "$alwayz", "!0 no set named \"$alwayz\": there are $all and $always" },
-	{ "$always1", "!0 no set named \"$always1\": there are $all and $always" },
+	{ "$all", "keys=/.*/ " }, { "a $all b", "keys=a keys=/.*/ keys=b " }, { "$always", ALWAYS }, { "$why", WHY },
+	{ "$wh", "!0 no set named \"$wh\": there are $all, $always and $why" },
+	{ "$alx", "!0 no set named \"$alx\": there are $all, $always and $why" },
+	{ "$al", "!0 no set named \"$al\": there are $all, $always and $why" },
+	{ "$alwayz", "!0 no set named \"$alwayz\": there are $all, $always and $why" },
+	{ "$always1", "!0 no set named \"$always1\": there are $all, $always and $why" },
 	{ "a=", "!2 =: no value behind it: write attribute=value" },
 	{ "a=#", "!3 =: no value behind it: write attribute=value" },
 	{ "=a", "!0 =: no selector: write key, attribute=value, or quote it: 'text', /expression/" },

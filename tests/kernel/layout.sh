@@ -1,9 +1,9 @@
 #!/bin/sh
-# layout.sh LAYOUT TNFDUMP - an empty buffer is a good file with 30 probes.
+# layout.sh LAYOUT TNFDUMP - an empty buffer is a good file with 33 probes.
 . "${TNF_SOURCE:-../..}/tests/lib.sh"
 scratch
 "$1" "$TMP/empty" || fail "layout"
 "$2" "$TMP/empty" >"$TMP/dump" 2>"$TMP/err" || fail "tnfdump: $(cat "$TMP/err")"
-[ "$(grep -c '^probe' "$TMP/dump")" -eq 30 ] || fail "not 30 probes"
+[ "$(grep -c '^probe' "$TMP/dump")" -eq 33 ] || fail "not 33 probes"
 "$2" -r "$TMP/empty" >"$TMP/raw" 2>>"$TMP/err" || fail "tnfdump -r: $(cat "$TMP/err")"
 [ ! -s "$TMP/err" ] || fail "$(cat "$TMP/err")"

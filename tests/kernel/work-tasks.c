@@ -167,12 +167,25 @@ await_contender(pid_t *tid)
 		usleep(1000);
 }
 
+static void
+mutex_inherits(void)
+{
+	pthread_mutexattr_t inherit;
+
+	if (pthread_mutexattr_init(&inherit) != 0 ||
+	    pthread_mutexattr_setprotocol(&inherit, PTHREAD_PRIO_INHERIT) != 0 ||
+	    pthread_mutex_init(&mutex, &inherit) != 0)
+		work_die("PTHREAD_PRIO_INHERIT");
+}
+
 /* N times three threads that all sleep on the mutex before it is free. */
 static void
 mutexes(long n, char **arg)
 {
 	pthread_t t[3];
 
+	if (arg[0] != NULL)
+		mutex_inherits();
 	printf("mutex %#lx\n", (unsigned long)&mutex);
 	for (; n > 0; n--) {
 		pthread_mutex_lock(&mutex);

@@ -7,11 +7,14 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -111,7 +114,52 @@ wake_disk(long n, char **arg)
 	close(fd);
 }
 
+static volatile int maps_done;
+
+/* Has the memory map to itself for as long as it takes to give 16 MiB back. */
+static void *
+map_much(void *arg)
+{
+	const long size = 16 << 20;
+	char *p;
+
+	*(pid_t *)arg = syscall(SYS_gettid);
+	while (!maps_done) {
+		p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+		if (p == MAP_FAILED)
+			work_die("mmap");
+		mprotect(p, size, PROT_READ);
+		munmap(p, size);
+	}
+	return NULL;
+}
+
+/* How often this thread has slept: there is nothing else that it waits for. */
+static long
+slept(void)
+{
+	struct rusage u;
+
+	getrusage(RUSAGE_THREAD, &u);
+	return u.ru_nvcsw;
+}
+
+static void
+wake_maps(long n, char **arg)
+{
+	pid_t other = 0;
+	pthread_t t;
+
+	pthread_create(&t, NULL, map_much, &other);
+	for (long tries = 0; slept() < n && tries < 100000000; tries++)
+		munmap(work_memory(1), PAGE);
+	maps_done = 1;
+	pthread_join(t, NULL);
+	printf("other %d\n", (int)other);
+}
+
 const struct work work_wake[] = {
+	{ "maps", wake_maps },
 	{ "wake-pipe", wake_pipe },
 	{ "wake-tcp", wake_tcp },
 	{ "wake-sleep", wake_sleep },

@@ -8,7 +8,8 @@
  *	work threads N		N threads and N children, one after another
  *	work execs N		N children that run true by a second thread
  *	work pipe N		N bytes from one process to another and back
- *	work mutex N		N rounds of three threads that want one mutex
+ *	work mutex N [inherit]	N rounds of three threads that want one mutex; their priority
+ *				is that of the thread that has it
  *	work stop		a child is stopped and continued
  *	work spin N PRIORITY	N threads that compute, on one CPU
  *	work zero N		writes N new pages; reads, then writes N others
@@ -24,6 +25,8 @@
  *	work direct N DEVICE	unbuffered transfers
  *	work merged N FILE	N pages at once, in requests of as many as can be
  *	work split N DEVICE	N times 256 KiB by each of four threads
+ *	work maps N		two threads that want their process' memory map, until one has
+ *				waited N times
  *	work wake-pipe N	N bytes to a process on another CPU and back
  *	work wake-tcp N		the same by a connection of this machine
  *	work wake-sleep N	N times 1 ms

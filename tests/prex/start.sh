@@ -189,6 +189,7 @@ printf 'create $here b\n' > .prexrc
 is "init files in the kernel" 0 -k -c 'list sets' <<'E'
 $all      'keys'=/.*/ 
 $always   'name'='thread_create' 'name'='thread_exit' 'name'='strategy' 'name'='biodone' 'name'='major_fault' 'name'='pagein' 'name'='pageout' 'name'='pageout_scan_start' 'name'='pageout_scan_end' 'name'='swapout_lwp' 
+$why      'name'='thread_create' 'name'='thread_exit' 'name'='thread_state' 'name'='thread_block' 'name'='thread_wakeup' 'name'='thread_throttle' 'name'='thread_signal' 'name'='lock_owner' 'name'='strategy' 'name'='biodone' 'name'='major_fault' 'name'='pagein' 'name'='pageout' 'name'='pageout_scan_start' 'name'='pageout_scan_end' 
 $home     'keys'='a' 
 $here     'keys'='b' 
 E

@@ -110,7 +110,7 @@ ordr|x.tnf|1m|tnf: TNF_ENABLE=ordr: selects none of the 3 probes of process N
 order io+|x.tnf|1m|tnf: TNF_ENABLE: +: in no plain word: quote what has it: 'a-b': nothing is traced
 /order|x.tnf|1m|tnf: TNF_ENABLE: /: not closed before the end of the line: nothing is traced
 /or[/|x.tnf|1m|tnf: TNF_ENABLE: /or[/: Invalid regular expression: nothing is traced
-$some|x.tnf|1m|tnf: TNF_ENABLE: no set named "$some": there are $all and $always: nothing is traced
+$some|x.tnf|1m|tnf: TNF_ENABLE: no set named "$some": there are $all, $always and $why: nothing is traced
 order|x.tnf|7x|tnf: TNF_SIZE=7x: is no size: write 16m, 512k, or kbytes
 order|x.tnf|9g|tnf: TNF_SIZE=9g: too large: at most 1g
 order|/nowhere/x|1m|tnf: TNF_FILE=/nowhere/x: 1048576 bytes: No such file or directory: this process is not traced
