@@ -43,41 +43,54 @@ stream_probe_has(tnf_stream_t *s, const char *probe, const char *member)
 	return !there;
 }
 
-/* The name of the list that is most like 'name'; frees the list, but not the stream's names. */
-static const char *
-stream_names_guess(const char *name, const char **list)
-{
-	const char *like = tnf_word_guess(list, name);
+/* Names to guess among, borrowed. */
+struct name_list {
+	const char **v;
+	size_t	 n, room;
+};
 
-	free(list);
+static void
+name_list_add(struct name_list *l, const char *name)
+{
+	if (l->n + 1 >= l->room) {
+		l->room = l->room == 0 ? 64 : 2 * l->room;
+		l->v = tnf_xreallocarray(l->v, l->room, sizeof(*l->v));
+	}
+	l->v[l->n++] = name;
+	l->v[l->n] = NULL;
+}
+
+/* The name in the list that is most like 'name'; frees the list. */
+static const char *
+name_list_guess(struct name_list *l, const char *name)
+{
+	const char *like = l->n > 0 ? tnf_word_guess(l->v, name) : NULL;
+
+	free(l->v);
 	return like;
 }
 
 const char *
 stream_guess_member(tnf_stream_t *s, const char *name)
 {
-	const char **list = tnf_xcalloc(1, sizeof(*list));
-	size_t n = 0;
+	struct name_list l = { 0 };
 
 	for (unsigned i = 0; i < tnf_stream_probes(s); i++) {
 		const struct tnf_probe *p = tnf_stream_probe(s, i);
-		list = tnf_xreallocarray(list, n + p->n_members + 1, sizeof(*list));
 		for (unsigned k = 0; k < p->n_members; k++)
-			list[n++] = p->members[k].name;
-		list[n] = NULL;
+			name_list_add(&l, p->members[k].name);
 	}
-	return stream_names_guess(name, list);
+	return name_list_guess(&l, name);
 }
 
 const char *
 stream_guess_probe(tnf_stream_t *s, const char *name)
 {
-	unsigned i, n = tnf_stream_probes(s);
-	const char **list = tnf_xcalloc(n + 1, sizeof(*list));
+	struct name_list l = { 0 };
 
-	for (i = 0; i < n; i++)
-		list[i] = tnf_stream_probe(s, i)->name;
-	return stream_names_guess(name, list);
+	for (unsigned i = 0; i < tnf_stream_probes(s); i++)
+		name_list_add(&l, tnf_stream_probe(s, i)->name);
+	return name_list_guess(&l, name);
 }
 
 bool
@@ -99,20 +112,14 @@ task_names_thread(const tnf_context_t *const *c, size_t n, const struct selector
 const char *
 task_names_guess(const tnf_context_t *const *c, size_t n, const char *name, bool threads)
 {
-	const struct tnf_context_task *t;
-	const char **list = tnf_xcalloc(1, sizeof(*list)), *like;
-	size_t n_names = 0, n_tasks;
+	struct name_list l = { 0 };
+	size_t n_tasks;
 
 	for (size_t i = 0; i < n; i++) {
-		if ((t = tnf_context_tasks(c[i], &n_tasks)) == NULL)
-			continue;
-		list = tnf_xreallocarray(list, n_names + n_tasks + 1, sizeof(*list));
-		for (size_t k = 0; k < n_tasks; k++)
+		const struct tnf_context_task *t = tnf_context_tasks(c[i], &n_tasks);
+		for (size_t k = 0; t != NULL && k < n_tasks; k++)
 			if (threads || t[k].tid == t[k].pid)
-				list[n_names++] = t[k].comm;
-		list[n_names] = NULL;
+				name_list_add(&l, t[k].comm);
 	}
-	like = tnf_word_guess(list, name);
-	free(list);
-	return like;
+	return name_list_guess(&l, name);
 }

@@ -131,13 +131,15 @@ real_length(const char *s)
 	return n > units_digits(s) ? n : 0;
 }
 
-const char *
-number_parse(const char *s, const char **end, struct val *v)
+/* As number_parse(); *unit is NULL if there is none. */
+static const char *
+units_parse(const char *s, const char **end, struct val *v, const struct unit **unit)
 {
 	const char *wrong;
 	size_t n;
 
 	*end = s;
+	*unit = NULL;
 	if (!isdigit((unsigned char)*s))
 		return "number expected";
 	if (real_length(s) > 0) {
@@ -150,11 +152,18 @@ number_parse(const char *s, const char **end, struct val *v)
 		continue;
 	if (n == 0)
 		return NULL;
-	const struct unit *u = find_unit(*end, n);
-	if (u == NULL)
+	if ((*unit = find_unit(*end, n)) == NULL)
 		return "unknown unit: ns us ms s m h d, K M G T";
 	*end += n;
-	return units_scale(v, u);
+	return units_scale(v, *unit);
+}
+
+const char *
+number_parse(const char *s, const char **end, struct val *v)
+{
+	const struct unit *unit;
+
+	return units_parse(s, end, v, &unit);
 }
 
 void
@@ -175,21 +184,13 @@ size_put(struct out *o, uint64_t n)
 bool
 duration_parse(const char *s, int64_t *ns)
 {
-	const struct unit *u;
+	const struct unit *unit;
 	const char *end;
 	struct val v;
 
-	if (number_parse(s, &end, &v) != NULL || *end != '\0')
+	if (units_parse(s, &end, &v, &unit) != NULL || *end != '\0')
 		return false;
-	size_t n = real_length(s) > 0 ? real_length(s) : units_digits(s);
-	if (s[n] == '\0') {
-		u = find_unit("s", 1);
-		if (units_scale(&v, u) != NULL)
-			return false;
-	} else {
-		u = find_unit(s + n, strlen(s + n));
-		if (u == NULL || !u->time)
-			return false;
-	}
+	if (unit == NULL ? units_scale(&v, find_unit("s", 1)) != NULL : !unit->time)
+		return false;
 	return v.kind == VAL_INT && val_to_int(&v, ns);
 }
