@@ -1,5 +1,6 @@
 /*
- * filter.c - filters by expression and CPU, and the source of events for expressions.
+ * filter.c - filters by expression, CPU, probe and key, and the source of events for
+ * expressions.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -175,4 +176,65 @@ cpu_set(struct dump *d, const char *list)
 	return selectors_add(&w->list, list, false) ? 0 :
 	    options_wrong("cpu", "list of numbers expected, as 0-3,8: \"%s\"",
 	    list);
+}
+
+/* --probe and --key. */
+struct list {
+	const char	*option;
+	struct probe_list probes;
+};
+
+static bool
+list_keep(void *arg, const struct tnf_event *ev)
+{
+	struct list *l = arg;
+
+	return probe_list_has(&l->probes, ev->probe);
+}
+
+/* A pattern that matches nothing is more often than not mistyped. */
+static int
+list_start(void *arg, struct dump *d)
+{
+	struct list *l = arg;
+	const char *lost = probe_list_begin(&l->probes, d->stream);
+
+	if (lost == NULL)
+		return 0;
+	dump_error(d, "--%s: nothing in the trace matches \"%s\": "
+	    "--info lists the probes", l->option, lost);
+	return -1;
+}
+
+static void
+list_free(void *arg)
+{
+	struct list *l = arg;
+
+	probe_list_free(&l->probes);
+	free(l);
+}
+
+static int
+filter_probe_set(struct dump *d, const char *option, bool by_key, const char *list)
+{
+	const struct filter f = { .option = option, .keep = list_keep, .start = list_start,
+		.free = list_free, .asks = KEEP_WHAT };
+	struct list *l = pipeline_filter_arg(d, &f, sizeof(*l));
+
+	l->option = option;
+	l->probes.by_key = by_key;
+	return probe_list_add(&l->probes, list) ? 0 : options_wrong(option, "name expected");
+}
+
+int
+probe_set(struct dump *d, const char *list)
+{
+	return filter_probe_set(d, "probe", false, list);
+}
+
+int
+key_set(struct dump *d, const char *list)
+{
+	return filter_probe_set(d, "key", true, list);
 }
