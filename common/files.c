@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "common/files.h"
@@ -237,5 +238,24 @@ tnf_its_file_open(pid_t pid, const char *name, int flags, struct stat *ret)
 		errno = EPERM;
 		return -1;
 	}
+	return fd;
+}
+
+int
+tnf_unnamed_open(const char *otherwise)
+{
+	const char *dir = getenv("TMPDIR");
+	char *path;
+
+	if (dir == NULL || *dir == '\0')
+		dir = otherwise;
+	int fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	if (fd >= 0)
+		return fd;
+	if (asprintf(&path, "%s/tnf.XXXXXX", dir) < 0)
+		return -1;
+	if ((fd = mkostemp(path, O_CLOEXEC)) >= 0)
+		unlink(path);
+	free(path);
 	return fd;
 }

@@ -82,6 +82,10 @@ directory_next(DIR *d)
 	return e;
 }
 
+/* Opens a file without a name, to read and write: in $TMPDIR, or if that is not set in
+   'otherwise'.  Returns its descriptor, or -1 with errno. */
+int	tnf_unnamed_open(const char *otherwise);
+
 /* Writes all n bytes; 0 or an errno. */
 static inline int
 pwrite_all(int fd, const void *bytes, size_t n, uint64_t offset)

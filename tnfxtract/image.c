@@ -255,24 +255,6 @@ struct flat_piece {		/* both numbers big-endian; -1 and -1: the end */
 };
 
 static int
-open_unnamed(void)
-{
-	const char *dir = getenv("TMPDIR");
-	char path[4096];
-
-	if (dir == NULL || strlen(dir) > sizeof path - 32)
-		dir = "/var/tmp";
-	int fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-	if (fd >= 0)
-		return fd;
-	strcpy(stpcpy(path, dir), "/tnfxtract.XXXXXX");
-	fd = mkostemp(path, O_CLOEXEC);
-	if (fd >= 0)
-		unlink(path);
-	return fd;
-}
-
-static int
 read_all(int fd, void *buf, size_t n, uint64_t *at)
 {
 	ssize_t got;
@@ -343,7 +325,7 @@ image_flat_order(int from, int *ret)
 
 	if (buf == NULL)
 		return ENOMEM;
-	int to = open_unnamed();
+	int to = tnf_unnamed_open("/var/tmp");
 	int e = to < 0 ? errno : copy_pieces(from, to, largest_place(from), buf);
 	free(buf);
 	/* Part of a dump that ends too early is better than nothing. */

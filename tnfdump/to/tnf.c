@@ -201,23 +201,6 @@ can_seek(int fd)
 }
 
 static int
-open_temporary(void)
-{
-	const char *dir = getenv("TMPDIR");
-	char *path;
-
-	if (dir == NULL || *dir == '\0')
-		dir = "/tmp";
-	if (asprintf(&path, "%s/tnfdump.XXXXXX", dir) < 0)
-		return -1;
-	int fd = mkostemp(path, O_CLOEXEC);
-	if (fd >= 0)
-		unlink(path);
-	free(path);
-	return fd;
-}
-
-static int
 open_output(struct dump *d, struct slice *s)
 {
 	if (d->path != NULL) {
@@ -233,7 +216,7 @@ open_output(struct dump *d, struct slice *s)
 	if (fcntl(STDOUT_FILENO, F_GETFD) < 0)
 		return tnf_fail(d, "cannot write", errno);
 	s->copy = !can_seek(STDOUT_FILENO);
-	s->fd = s->copy ? open_temporary() : STDOUT_FILENO;
+	s->fd = s->copy ? tnf_unnamed_open("/tmp") : STDOUT_FILENO;
 	return s->fd < 0 ? tnf_fail(d, "cannot create a temporary file", errno) : 0;
 }
 
