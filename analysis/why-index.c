@@ -1,0 +1,643 @@
+/*
+ * why-index.c - notes what events tell of threads, CPUs, disks and messages.
+ */
+#include <string.h>
+
+#include "analysis/why-impl.h"
+#include "common/xalloc.h"
+
+enum what { M_NEW, M_NONE, M_STATE, M_BLOCK, M_CREATE, M_EXIT, M_CALL, M_RETURN, M_STRATEGY,
+    M_BIODONE, M_WAKING,
+    M_WAKEUP, M_THROTTLE, M_SIGNAL, M_OWNER, M_SAMPLE };
+
+struct meaning {
+	enum what what;
+	int	  a, b, c, d, e;	/* indexes of members, -1: none */
+};
+
+/* The probes that tell something, and the members that do. */
+static const struct {
+	const char *probe;
+	enum what what;
+	const char *member[5];
+} tells[] = {
+	{ "thread_state", M_STATE, { "state", "tid" } },
+	{ "thread_block", M_BLOCK, { "stack" } },
+	{ "thread_create", M_CREATE, { "tid" } },
+	{ "thread_exit", M_EXIT, { NULL } },
+	{ "syscall_start", M_CALL, { "sysnum" } },
+	{ "syscall_end", M_RETURN, { NULL } },
+	{ "strategy", M_STRATEGY, { "device", "block", "buf", "size", "flags" } },
+	{ "biodone", M_BIODONE, { "device", "buf" } },
+	{ "sched.sched_waking", M_WAKING, { "pid" } },
+	{ "thread_wakeup", M_WAKEUP, { "tid", "by", "source" } },
+	{ "thread_throttle", M_THROTTLE, { "tid" } },
+	{ "thread_signal", M_SIGNAL, { "tid", "signo" } },
+	{ "lock_owner", M_OWNER, { "owner" } },
+	{ "sample", M_SAMPLE, { NULL } },
+};
+
+struct why *
+why_new(const struct why_source *source)
+{
+	struct why *w = tnf_xcalloc(1, sizeof(*w));
+
+	w->source = *source;
+	tnf_map_init(&w->by_task, sizeof(uint32_t));
+	tnf_map_init(&w->by_number, sizeof(uint32_t));
+	tnf_map_init(&w->by_buf, sizeof(uint32_t));
+	tnf_map_init(&w->messages, sizeof(struct message));
+	tnf_map_init(&w->places, sizeof(struct place));
+	tnf_out_memory(&w->name);
+	w->complete = INT64_MIN;
+	WHY_ROOM(w->threads, 0);
+	w->threads[w->n_threads++] = (struct thread){ 0 };
+	WHY_ROOM(w->blocks, 0);
+	w->blocks[w->n_blocks++] = (struct block){ 0 };
+	return w;
+}
+
+void
+why_free(struct why *w)
+{
+	if (w == NULL)
+		return;
+	for (uint32_t i = 0; i < w->n_threads; i++) {
+		free(w->threads[i].changes);
+		free(w->threads[i].receipts);
+		free(w->threads[i].samples);
+	}
+	for (unsigned h = 0; h < w->n_hosts; h++) {
+		for (int c = 0; w->hosts[h] != NULL && c < CPUS_MAX; c++)
+			if (w->hosts[h]->cpus[c] != NULL) {
+				free(w->hosts[h]->cpus[c]->turns);
+				free(w->hosts[h]->cpus[c]);
+			}
+		free(w->hosts[h]);
+	}
+	free(w->hosts);
+	free(w->threads);
+	free(w->blocks);
+	free(w->requests);
+	free(w->meanings.base);
+	tnf_map_free(&w->by_task);
+	tnf_map_free(&w->by_number);
+	tnf_map_free(&w->by_buf);
+	tnf_map_free(&w->messages);
+	tnf_map_free(&w->places);
+	tnf_out_close(&w->name);
+	free(w);
+}
+
+static const struct meaning *
+meaning_of(struct why *w, const struct tnf_probe *p)
+{
+	struct meaning *m = perprobe(&w->meanings, p, sizeof(*m));
+	int *member = &m->a;
+
+	if (m->what != M_NEW)
+		return m;
+	m->what = M_NONE;
+	for (size_t i = 0; i < sizeof(tells) / sizeof(*tells) && m->what == M_NONE; i++) {
+		if (strcmp(p->name, tells[i].probe) != 0)
+			continue;
+		m->what = tells[i].what;
+		for (unsigned k = 0; k < 5; k++)
+			member[k] = tells[i].member[k] == NULL ? -1 :
+			    perprobe_member(p, tells[i].member[k]);
+		if (tells[i].member[0] != NULL && m->a < 0)
+			m->what = M_NONE;
+	}
+	return m;
+}
+
+/* The value of a member, or 0. */
+static uint64_t
+value_of(const struct tnf_event *ev, int member)
+{
+	struct tnf_value v;
+
+	return member >= 0 && tnf_event_value(ev, (unsigned)member, &v) && !v.null ? v.u.u : 0;
+}
+
+static uint32_t
+thread_new(struct why *w, unsigned host)
+{
+	WHY_ROOM(w->threads, w->n_threads);
+	w->threads[w->n_threads] = (struct thread){ .is.host = host };
+	return w->n_threads++;
+}
+
+static uint32_t *
+number_entry(struct why *w, unsigned host, uint32_t lwpid)
+{
+	const uint32_t key[2] = { host, lwpid };
+
+	return tnf_xmap_put(&w->by_number, key, sizeof(key), NULL);
+}
+
+static uint32_t *
+task_entry(struct why *w, unsigned host, uint64_t tid)
+{
+	const uint64_t key[2] = { host, tid };
+
+	return tnf_xmap_put(&w->by_task, key, sizeof(key), NULL);
+}
+
+/* The thread at a task's address, which may not have written anything yet. */
+static uint32_t
+thread_at(struct why *w, unsigned host, uint64_t tid)
+{
+	uint32_t *id = task_entry(w, host, tid);
+
+	if (*id == 0 || w->threads[*id].ended) {
+		*id = thread_new(w, host);
+		w->threads[*id].is.tid = tid;
+	}
+	return *id;
+}
+
+/* The thread that writes an event of the kernel: its address and its number belong together
+   from here on. */
+static uint32_t
+kernel_writer(struct why *w, const struct tnf_event *ev)
+{
+	unsigned host = tnf_file_host(ev->file);
+	uint32_t *at = task_entry(w, host, ev->tid), *by, id = *at;
+
+	if (ev->lwpid == 0)		/* an idle thread */
+		return 0;
+	if (id == 0 || (w->threads[id].is.lwpid != 0 && w->threads[id].is.lwpid != ev->lwpid)) {
+		id = *at = thread_new(w, host);
+		w->threads[id].is.tid = ev->tid;
+	}
+	struct thread *t = &w->threads[id];
+	if (t->is.lwpid == ev->lwpid)
+		return id;
+	t->is = (struct why_thread){ host, ev->pid, ev->lwpid, ev->tid, ev->file };
+	by = number_entry(w, host, ev->lwpid);
+	/* Events of its process have given it a number before. */
+	if (*by != 0 && w->threads[*by].is.tid == 0) {
+		w->threads[*by].same = id;
+		w->threads[*by].is.tid = ev->tid;
+	}
+	*by = id;
+	return id;
+}
+
+uint32_t
+why_writer(struct why *w, const struct tnf_event *ev)
+{
+	unsigned host = tnf_file_host(ev->file);
+	uint32_t *id;
+
+	if (ev->kernel)
+		return kernel_writer(w, ev);
+	id = number_entry(w, host, ev->lwpid);
+	if (*id == 0 || w->threads[*id].ended) {
+		*id = thread_new(w, host);
+		w->threads[*id].is = (struct why_thread){ host, ev->pid, ev->lwpid, 0, ev->file };
+	}
+	return *id;
+}
+
+const struct why_thread *
+why_thread(const struct why *w, uint32_t id)
+{
+	return id == 0 || id >= w->n_threads ? NULL : &why_changes_of(w, id)->is;
+}
+
+static struct cpu *
+cpu_of(struct why *w, unsigned host, int cpu)
+{
+	if (cpu < 0 || cpu >= CPUS_MAX)
+		return NULL;
+	if (host >= w->n_hosts) {
+		w->hosts = tnf_xreallocarray(w->hosts, host + 1, sizeof(*w->hosts));
+		while (w->n_hosts <= host)
+			w->hosts[w->n_hosts++] = NULL;
+	}
+	if (w->hosts[host] == NULL)
+		w->hosts[host] = tnf_xcalloc(1, sizeof(struct host));
+	if (w->hosts[host]->cpus[cpu] == NULL)
+		w->hosts[host]->cpus[cpu] = tnf_xcalloc(1, sizeof(struct cpu));
+	return w->hosts[host]->cpus[cpu];
+}
+
+const struct cpu *
+why_cpu(const struct why *w, unsigned host, int cpu)
+{
+	return cpu < 0 || cpu >= CPUS_MAX || host >= w->n_hosts || w->hosts[host] == NULL ?
+	    NULL : w->hosts[host]->cpus[cpu];
+}
+
+static void
+turn(struct cpu *c, uint32_t thread, int64_t time)
+{
+	if (c == NULL || (c->n > 0 && c->turns[c->n - 1].thread == thread))
+		return;
+	if (c->n > 0 && c->turns[c->n - 1].time == time) {
+		c->turns[c->n - 1].thread = thread;
+		return;
+	}
+	WHY_ROOM(c->turns, c->n);
+	c->turns[c->n++] = (struct turn){ time, thread };
+}
+
+static struct change *
+last_change(struct thread *t)
+{
+	return t->n > 0 ? &t->changes[t->n - 1] : NULL;
+}
+
+static struct change *
+enter(struct thread *t, unsigned state, int64_t time, int cpu)
+{
+	WHY_ROOM(t->changes, t->n);
+	t->changes[t->n] = (struct change){ .time = time, .state = (uint8_t)state,
+	    .cpu = (int16_t)cpu };
+	return &t->changes[t->n++];
+}
+
+static bool
+is_running(const struct change *c)
+{
+	return c != NULL && !c->asleep && c->state <= S_DFAULT;
+}
+
+/* A thread gets the CPU; who had it before is not there any more. */
+static void
+gets_cpu(struct why *w, uint32_t id, unsigned state, const struct tnf_event *ev)
+{
+	struct cpu *c = cpu_of(w, tnf_file_host(ev->file), ev->cpu);
+	struct change *l;
+
+	if (c != NULL && c->n > 0 && c->turns[c->n - 1].thread != id) {
+		struct thread *before = &w->threads[c->turns[c->n - 1].thread];
+		if (is_running(l = last_change(before)) && l->cpu == ev->cpu)
+			enter(before, before->ended ? S_ENDED : S_UNKNOWN, ev->time, -1);
+	}
+	turn(c, id, ev->time);
+	enter(&w->threads[id], state, ev->time, ev->cpu);
+}
+
+/* Thread 'id' is woken, and ready to run. */
+static void
+woken(struct why *w, uint32_t id, uint32_t writer, const struct tnf_event *ev)
+{
+	struct cpu *c = cpu_of(w, tnf_file_host(ev->file), ev->cpu);
+	struct thread *t = &w->threads[id];
+	struct change *l = last_change(t);
+
+	if (is_running(l) && l->state != S_TFAULT && l->state != S_DFAULT) {
+		t->waker = t->request = t->by = 0;	/* it had not gone to sleep yet */
+		return;
+	}
+	if (l != NULL && l->state <= S_DFAULT)
+		l->asleep = true;	/* it slept in the fault */
+	if (l != NULL && l->state == S_WAIT_CPU)
+		return;
+	l = enter(t, S_WAIT_CPU, ev->time, -1);
+	l->throttled = t->throttled;
+	l->waker = t->waker;
+	l->by = t->by;
+	l->detail = t->request;
+	if (l->by == WHY_BY_NONE && c != NULL && c->done != 0) {
+		l->by = WHY_BY_DISK;
+		l->detail = c->done;
+		c->done = 0;
+	} else if (l->by == WHY_BY_NONE) {
+		l->by = writer != 0 ? WHY_BY_THREAD : WHY_BY_INTERRUPT;
+		l->waker = writer;
+	}
+	t->waker = t->request = t->by = 0;
+	t->throttled = false;
+}
+
+/* The writer leaves its CPU, or is in a fault there. */
+static void
+leaves_cpu(struct why *w, uint32_t id, unsigned state, const struct tnf_event *ev)
+{
+	struct thread *t = &w->threads[id];
+	struct change *l = last_change(t);
+
+	if (state == S_TFAULT || state == S_DFAULT) {
+		enter(t, state, ev->time, ev->cpu);
+		return;
+	}
+	if (l != NULL && l->asleep && l->state == state && l->time == ev->time)
+		return;
+	l = enter(t, state, ev->time, ev->cpu);
+	l->asleep = state != S_WAIT_CPU;
+	if (state == S_WAIT_CPU) {
+		l->throttled = t->throttled;
+		t->throttled = false;
+	}
+	turn(cpu_of(w, tnf_file_host(ev->file), ev->cpu), 0, ev->time);
+}
+
+static void
+state_event(struct why *w, const struct meaning *m, uint32_t writer, const struct tnf_event *ev)
+{
+	uint64_t state = value_of(ev, m->a);
+	uint32_t id = writer;
+
+	if (m->b >= 0)
+		id = thread_at(w, tnf_file_host(ev->file), value_of(ev, m->b));
+	if (id == 0 || state > S_STOPPED)
+		return;
+	w->kernel = true;
+	struct change *l = last_change(&w->threads[id]);
+	if (m->b >= 0 && (state == S_WAIT_CPU || (l != NULL && l->asleep)))
+		woken(w, id, state == S_WAIT_CPU ? writer : 0, ev);
+	if (m->b >= 0 && state == S_WAIT_CPU)
+		return;
+	if (m->b >= 0 || state <= S_TRAP)
+		gets_cpu(w, id, (unsigned)state, ev);
+	else
+		leaves_cpu(w, id, (unsigned)state, ev);
+}
+
+/* The event follows that of the writer's state, at the same time. */
+static void
+block_event(struct why *w, uint32_t id, const struct tnf_event *ev)
+{
+	struct change *l = last_change(&w->threads[id]);
+
+	if (id == 0 || l == NULL || l->state == S_WAIT_CPU)
+		return;
+	if (!l->asleep) {
+		l->asleep = true;
+		turn(cpu_of(w, tnf_file_host(ev->file), ev->cpu), 0, ev->time);
+	}
+	WHY_ROOM(w->blocks, w->n_blocks);
+	w->blocks[w->n_blocks] = (struct block){ ev->probe, ev->pos, 0 };
+	l->detail = w->n_blocks++;
+}
+
+/* The last request with this buf, + 1; its address is used again. */
+static uint32_t *
+request_entry(struct why *w, const struct tnf_event *ev, uint64_t buf)
+{
+	const uint64_t key[2] = { tnf_file_host(ev->file), buf };
+
+	return tnf_xmap_put(&w->by_buf, key, sizeof(key), NULL);
+}
+
+static void
+request_begins(struct why *w, const struct meaning *m, uint32_t id, const struct tnf_event *ev)
+{
+	WHY_ROOM(w->requests, w->n_requests);
+	struct why_request *r = &w->requests[w->n_requests++];
+	*r = (struct why_request){ .device = value_of(ev, m->a), .block = value_of(ev, m->b),
+	    .buf = value_of(ev, m->c), .start = ev->time, .end = INT64_MAX, .thread = id,
+	    .size = (uint32_t)value_of(ev, m->d), .flags = (uint32_t)value_of(ev, m->e),
+	    .file = ev->file };
+	*request_entry(w, ev, r->buf) = w->n_requests;
+}
+
+static void
+request_ends(struct why *w, const struct meaning *m, const struct tnf_event *ev)
+{
+	struct cpu *c = cpu_of(w, tnf_file_host(ev->file), ev->cpu);
+	uint32_t at = *request_entry(w, ev, value_of(ev, m->b));
+
+	if (at == 0)
+		return;
+	w->requests[at - 1].end = ev->time;
+	if (c != NULL)
+		c->done = at;
+}
+
+/* The imported tracepoint: the writer is the one that wakes. */
+static void
+waking(struct why *w, const struct meaning *m, uint32_t writer, const struct tnf_event *ev)
+{
+	const uint32_t key[2] = { tnf_file_host(ev->file), (uint32_t)value_of(ev, m->a) };
+	const uint32_t *id = tnf_map_get(&w->by_number, key, sizeof(key));
+
+	if (id == NULL)
+		return;
+	w->threads[*id].waker = writer;
+	w->threads[*id].by = writer != 0 ? WHY_BY_THREAD : WHY_BY_INTERRUPT;
+}
+
+/* Who wakes the thread: 'by' of the event, and what its source then is. */
+static void
+wakeup(struct why *w, const struct meaning *m, uint32_t writer, const struct tnf_event *ev)
+{
+	static const uint8_t by[] = { WHY_BY_THREAD, WHY_BY_INTERRUPT, WHY_BY_INTERRUPT,
+	    WHY_BY_TIMER, WHY_BY_DISK, WHY_BY_NETWORK };
+	unsigned host = tnf_file_host(ev->file);
+	uint64_t how = value_of(ev, m->b), source = value_of(ev, m->c);
+	uint32_t id = thread_at(w, host, value_of(ev, m->a)), waker = 0;
+
+	if (how == 0)
+		waker = writer;
+	else if (how == 5 && source != 0)
+		waker = thread_at(w, host, source);
+	struct thread *t = &w->threads[id];
+	t->waker = waker;
+	t->by = how < sizeof(by) ? by[how] : WHY_BY_INTERRUPT;
+	if (how == 0 && writer == 0)
+		t->by = WHY_BY_INTERRUPT;
+	if (how == 2 && source == 4)	/* the softirq of block requests */
+		t->by = WHY_BY_DISK;
+	t->request = how == 4 ? *request_entry(w, ev, source) : 0;
+}
+
+static void
+throttle(struct why *w, const struct meaning *m, const struct tnf_event *ev)
+{
+	uint32_t id = thread_at(w, tnf_file_host(ev->file), value_of(ev, m->a));
+	struct thread *t = &w->threads[id];
+	struct change *l = last_change(t);
+
+	if (l != NULL && l->state == S_WAIT_CPU)
+		l->throttled = true;
+	else
+		t->throttled = true;
+}
+
+static void
+signal_event(struct why *w, const struct meaning *m, uint32_t writer, const struct tnf_event *ev)
+{
+	uint32_t id = thread_at(w, tnf_file_host(ev->file), value_of(ev, m->a));
+	uint64_t signo = value_of(ev, m->b);
+
+	if (signo >= 19 && signo <= 22)		/* SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU */
+		w->threads[id].stopper = writer;
+}
+
+static void
+owner_event(struct why *w, const struct meaning *m, uint32_t id, const struct tnf_event *ev)
+{
+	const uint32_t key[2] = { tnf_file_host(ev->file), (uint32_t)value_of(ev, m->a) };
+	const uint32_t *owner = tnf_map_get(&w->by_number, key, sizeof(key));
+	struct change *l = last_change(&w->threads[id]);
+
+	if (owner != NULL && l != NULL && l->asleep && l->detail != 0)
+		w->blocks[l->detail].owner = *owner;
+}
+
+static void
+sample_event(struct why *w, uint32_t id, const struct tnf_event *ev)
+{
+	struct thread *t = &w->threads[id];
+
+	if (id == 0)
+		return;
+	WHY_ROOM(t->samples, t->n_samples);
+	t->samples[t->n_samples++] = (struct sample){ ev->time, ev->probe, ev->pos };
+}
+
+/* A thread that is made is another than the one that had its address before.  Its maker
+   wakes it. */
+static void
+begins(struct why *w, uint32_t maker, unsigned host, uint64_t tid)
+{
+	uint32_t id = thread_at(w, host, tid);
+
+	if (w->threads[id].n > 0 || w->threads[id].is.lwpid != 0) {
+		w->threads[id].ended = true;
+		id = thread_at(w, host, tid);
+	}
+	w->threads[id].waker = maker;
+	w->threads[id].by = maker != 0 ? WHY_BY_THREAD : WHY_BY_NONE;
+}
+
+static void
+thread_ends(struct why *w, uint32_t id, const struct tnf_event *ev)
+{
+	if (id == 0)
+		return;
+	w->threads[id].ended = true;
+	enter(&w->threads[id], S_ENDED, ev->time, -1);
+}
+
+/* Blocks of a CPU are numbered: those that are missing were overwritten or lost. */
+static void
+look_for_gap(struct why *w, const struct tnf_event *ev)
+{
+	struct cpu *c = cpu_of(w, tnf_file_host(ev->file), ev->cpu);
+
+	if (c == NULL || ev->block == 0 || ev->block == c->block)
+		return;
+	if (c->block == 0 && ev->block > 1 && ev->time > w->complete)
+		w->complete = ev->time;
+	else if (c->block != 0 && ev->block != c->block + 1)
+		w->gaps++;
+	c->block = ev->block;
+}
+
+static void
+kernel_event(struct why *w, const struct meaning *m, uint32_t id, const struct tnf_event *ev)
+{
+	struct cpu *c;
+
+	switch (m->what) {
+	case M_STATE:
+		state_event(w, m, id, ev);
+		break;
+	case M_BLOCK:
+		block_event(w, id, ev);
+		break;
+	case M_CREATE:
+		begins(w, id, tnf_file_host(ev->file), value_of(ev, m->a));
+		break;
+	case M_EXIT:
+		thread_ends(w, id, ev);
+		break;
+	case M_CALL:
+		if (id != 0)
+			enter(&w->threads[id], S_SYSTEM, ev->time, ev->cpu)->detail =
+			    (uint32_t)value_of(ev, m->a) + 1;
+		break;
+	case M_RETURN:
+		if (id != 0)
+			enter(&w->threads[id], S_USER, ev->time, ev->cpu);
+		break;
+	case M_STRATEGY:
+		request_begins(w, m, id, ev);
+		break;
+	case M_BIODONE:
+		request_ends(w, m, ev);
+		return;
+	case M_WAKING:
+		waking(w, m, id, ev);
+		return;
+	case M_WAKEUP:
+		wakeup(w, m, id, ev);
+		return;
+	case M_THROTTLE:
+		throttle(w, m, ev);
+		return;
+	case M_SIGNAL:
+		signal_event(w, m, id, ev);
+		return;
+	case M_OWNER:
+		owner_event(w, m, id, ev);
+		return;
+	case M_SAMPLE:
+		sample_event(w, id, ev);
+		return;
+	default:
+		return;
+	}
+	/* What ended a request wakes who waits for it before anything else goes on there. */
+	if (m->what != M_STATE && (c = cpu_of(w, tnf_file_host(ev->file), ev->cpu)) != NULL)
+		c->done = 0;
+}
+
+void
+why_feed(struct why *w, const struct tnf_event *ev)
+{
+	const struct meaning *m = meaning_of(w, ev->probe);
+
+	w->last = ev->time;
+	if (!ev->kernel)
+		return;
+	look_for_gap(w, ev);
+	kernel_event(w, m, kernel_writer(w, ev), ev);
+}
+
+void
+why_sent(struct why *w, const struct tnf_event *ev, const void *key, size_t size)
+{
+	bool fresh;
+	struct message *m = tnf_xmap_put(&w->messages, key, size, &fresh);
+
+	if (fresh)
+		*m = (struct message){ ev->time, why_writer(w, ev) };
+}
+
+void
+why_received(struct why *w, const struct tnf_event *ev, const void *key, size_t size)
+{
+	const struct message *m = tnf_map_get(&w->messages, key, size);
+	uint32_t id = why_writer(w, ev);
+	struct thread *t = &w->threads[id];
+
+	if (m == NULL)
+		return;
+	WHY_ROOM(t->receipts, t->n_receipts);
+	t->receipts[t->n_receipts++] = (struct receipt){ ev->time, m->time, m->sender };
+}
+
+int64_t
+why_complete_from(const struct why *w)
+{
+	return w->complete;
+}
+
+bool
+why_has_kernel(const struct why *w)
+{
+	return w->kernel;
+}
+
+uint64_t
+why_gaps(const struct why *w)
+{
+	return w->gaps;
+}

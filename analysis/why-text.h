@@ -1,0 +1,56 @@
+/*
+ * why-text.h - the words for an explanation: causes and their sums, verdict, tree, JSON.
+ *
+ * tnfdump, the page, tnfwatch and Python all print these, so that the answer is the same.
+ */
+#ifndef ANALYSIS_WHY_TEXT_H
+#define ANALYSIS_WHY_TEXT_H
+
+#include "analysis/why.h"
+#include "common/map.h"
+#include "common/xalloc.h"
+
+/* The time of each cause over some trees; zeroed: none. */
+struct why_sum {
+	struct why_sum *next;
+	const char *text;		/* not ended by a NUL */
+	size_t	 len;
+	int64_t	 ns;			/* of all trees together */
+	uint64_t in;			/* trees in which it takes more than 5 % */
+	int64_t	 now;			/* of the tree that is being added */
+};
+
+struct why_sums {
+	struct map by_text;
+	struct why_sum *first;
+	uint64_t n;			/* trees */
+};
+
+void why_sums_add(struct why_sums *, struct why *, const struct why_tree *);
+struct why_sum *why_sum_of(struct why_sums *, const char *text, size_t len);	/* made if new */
+void why_sums_free(struct why_sums *);
+
+/* What is typical, for the verdict: NULL or without trees: nothing is. */
+void why_put_verdict(struct why *, struct out *, const struct why_tree *,
+    struct why_sums *typical);
+/* Lines with the time from 'zero' on and the duration in ms, as wide as a terminal; short
+   pieces are put together. */
+void why_put_tree(struct why *, struct out *, const struct why_tree *, int64_t zero);
+/* The tree as an object: {"thread":...,"from":...,"to":...,"kind":...,...,"children":[...]} */
+void why_put_json(struct why *, struct out *, const struct why_tree *);
+
+/* One node: its words, and the threads and disks in it. */
+void why_put_leaf(struct why *, struct out *, const struct why_node *, bool numbers);
+void why_put_thread(struct why *, struct out *, uint32_t thread, int64_t time, bool number);
+const char *why_thing(const struct why_node *);		/* "a lock (futex)" */
+const char *why_kind_name(enum why_kind);
+const char *why_reason_name(const struct why_node *);	/* NULL: none */
+
+/* The name of the disk of a node's request, valid until the next call; NULL: not known. */
+const char *why_disk(struct why *, const struct why_node *);
+
+/* The function in which most samples of the node's time were taken: *share of *all; NULL:
+   there are no samples. */
+const char *why_hot(struct why *, const struct why_node *, unsigned *share, unsigned *all);
+
+#endif

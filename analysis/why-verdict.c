@@ -1,0 +1,212 @@
+/*
+ * why-verdict.c - one sentence for each cause by which an instance is above typical.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "analysis/why-text.h"
+
+#define CAUSES_MAX	3	/* that a verdict names */
+
+/* What a verdict says of all chosen leaves below one kind of wait. */
+struct group {
+	struct group *next;
+	const char *text;
+	size_t	 len;
+	const struct why_node *head;	/* the first such wait */
+	uint32_t thread;
+	int64_t	 ns;
+	struct why_sums details;
+};
+
+struct verdict {
+	struct why *w;
+	struct why_sums causes;
+	struct out text;
+	struct map by_text;		/* struct group */
+	struct group *first, **end;
+	int64_t	 unknown;
+};
+
+static void
+put_ms(struct out *o, int64_t ns)
+{
+	tnf_out_format(o, ns < 10000 ? "%.4f ms" : ns < 100000000 ? "%.3f ms" : "%.1f ms",
+	    (double)ns / 1e6);
+}
+
+static double
+excess(const struct why_sum *s, struct why_sums *typical)
+{
+	const struct why_sum *t = typical == NULL || typical->n == 0 ? NULL :
+	    tnf_map_get(&typical->by_text, s->text, s->len);
+
+	return (double)s->ns - (t != NULL ? (double)t->ns / (double)typical->n : 0);
+}
+
+/* Marks the causes that make up most of what is above typical ('in'). */
+static void
+choose(struct why_sums *causes, struct why_sums *typical)
+{
+	double all = 0, taken = 0;
+
+	for (struct why_sum *s = causes->first; s != NULL; s = s->next) {
+		double e = excess(s, typical);
+
+		s->in = 0;
+		all += e > 0 ? e : 0;
+	}
+	for (unsigned i = 0; i < CAUSES_MAX && taken < 0.9 * all; i++) {
+		struct why_sum *best = NULL;
+
+		for (struct why_sum *s = causes->first; s != NULL; s = s->next)
+			if (!s->in && (best == NULL || excess(s, typical) > excess(best, typical)))
+				best = s;
+		if (best == NULL || excess(best, typical) < 0.05 * all)
+			break;
+		best->in = 1;
+		taken += excess(best, typical);
+	}
+}
+
+/* What stands before the details. */
+static void
+put_group(struct verdict *v, const struct why_node *n)
+{
+	struct out *o = &v->text;
+
+	if (n->kind == WHY_ASLEEP && n->child != NULL) {
+		out_str(o, "for ");
+		why_put_thread(v->w, o, n->waker, n->from, true);
+		tnf_out_format(o, " (%s", why_reason_name(n));
+		if (n->owner != 0 && n->owner != n->waker) {
+			out_lit(o, " that ");
+			why_put_thread(v->w, o, n->owner, n->from, true);
+			out_lit(o, " had");
+		}
+		out_char(o, ')');
+	} else if (n->kind == WHY_QUEUED) {
+		out_lit(o, "in the queue of ");
+		why_put_thread(v->w, o, n->waker, n->from, true);
+	} else if (n->kind == WHY_READY)
+		out_str(o, n->cause == WHY_THROTTLED ? "throttled" : "for a CPU");
+	else
+		why_put_leaf(v->w, o, n, false);
+}
+
+static void
+verdict_detail(struct verdict *v, struct group *g, const struct why_node *const *path, unsigned n)
+{
+	const struct why_node *leaf = path[n - 1];
+	size_t from = (size_t)(v->text.p - v->text.base);
+
+	if (n > 1)
+		why_put_cause(v->w, &v->text, path + 1, n - 1, true);
+	else
+		why_put_leaf(v->w, &v->text, leaf, true);
+	why_sum_of(&g->details, v->text.base + from,
+	    (size_t)(v->text.p - v->text.base) - from)->ns += leaf->to - leaf->from;
+}
+
+static void
+verdict_leaf(void *arg, const struct why_node *const *path, unsigned n)
+{
+	struct verdict *v = arg;
+	const struct why_node *leaf = path[n - 1];
+	const struct why_sum *s;
+	bool fresh;
+
+	if (leaf->kind == WHY_UNKNOWN || leaf->kind == WHY_ABSENT || leaf->kind == WHY_CUT)
+		v->unknown += leaf->to - leaf->from;
+	v->text.p = v->text.base;
+	why_put_cause(v->w, &v->text, path, n, false);
+	s = tnf_map_get(&v->causes.by_text, v->text.base, (size_t)(v->text.p - v->text.base));
+	if (s == NULL || !s->in)
+		return;
+	v->text.p = v->text.base;
+	put_group(v, path[0]);
+	size_t len = (size_t)(v->text.p - v->text.base);
+	struct group *g = tnf_xmap_put(&v->by_text, v->text.base, len, &fresh);
+	if (fresh) {
+		g->text = tnf_map_key(&v->by_text, g);
+		g->len = len;
+		g->head = path[0];
+		*v->end = g;
+		v->end = &g->next;
+	}
+	g->ns += leaf->to - leaf->from;
+	verdict_detail(v, g, path, n);
+}
+
+static struct why_sum *
+largest(struct why_sums *sums)
+{
+	struct why_sum *best = NULL;
+
+	for (struct why_sum *s = sums->first; s != NULL; s = s->next)
+		if (s->now == 0 && (best == NULL || s->ns > best->ns))
+			best = s;
+	if (best != NULL)
+		best->now = 1;
+	return best;
+}
+
+static void
+put_group_line(struct out *o, struct group *g, int64_t took)
+{
+	bool waits = g->head->kind == WHY_ASLEEP || g->head->kind == WHY_READY;
+	struct why_sum *s;
+
+	out_str(o, g->head->kind == WHY_QUEUED ? "Was " : waits ? "Waited " : "Spent ");
+	put_ms(o, g->ns);
+	tnf_out_format(o, " (%.0f %%) ", took > 0 ? 100.0 * (double)g->ns / (double)took : 0);
+	if (g->head->kind == WHY_QUEUED || g->head->kind == WHY_READY ||
+	    (g->head->kind == WHY_ASLEEP && g->head->child != NULL))
+		tnf_out_bytes(o, g->text, g->len);
+	else {		/* the leaf itself, with its numbers */
+		s = largest(&g->details);
+		out_str(o, g->head->kind == WHY_ASLEEP ? "for: " : "");
+		tnf_out_bytes(o, s->text, s->len);
+		out_lit(o, ".\n");
+		return;
+	}
+	for (unsigned i = 0; i < CAUSES_MAX && (s = largest(&g->details)) != NULL; i++) {
+		out_str(o, i == 0 ? ": " : "; ");
+		put_ms(o, s->ns);
+		out_char(o, ' ');
+		tnf_out_bytes(o, s->text, s->len);
+	}
+	out_lit(o, ".\n");
+}
+
+void
+why_put_verdict(struct why *w, struct out *o, const struct why_tree *t, struct why_sums *typical)
+{
+	struct verdict v = { .w = w };
+	int64_t took = t->root->to - t->root->from;
+
+	v.end = &v.first;
+	tnf_out_memory(&v.text);
+	tnf_map_init(&v.by_text, sizeof(struct group));
+	why_sums_add(&v.causes, w, t);
+	choose(&v.causes, typical);
+	why_leaves(t, verdict_leaf, &v);
+	for (;;) {
+		struct group *best = NULL;
+
+		for (struct group *g = v.first; g != NULL; g = g->next)
+			if (g->ns > 0 && (best == NULL || g->ns > best->ns))
+				best = g;
+		if (best == NULL)
+			break;
+		put_group_line(o, best, took);
+		why_sums_free(&best->details);
+		best->ns = 0;
+	}
+	if (v.unknown * 50 > took)
+		tnf_out_format(o, "Not known are %.1f %% of its time.\n",
+		    100.0 * (double)v.unknown / (double)took);
+	why_sums_free(&v.causes);
+	tnf_map_free(&v.by_text);
+	tnf_out_close(&v.text);
+}
