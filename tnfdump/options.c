@@ -90,6 +90,9 @@ const struct option_row option_rows[] = {
 	{ "top", 0, "[=LIST]", "with --follow: --stats of each second, sorted", .set = top_set },
 	{ "interval", 0, "SECONDS", "of --top, instead of 1", .set = interval_set },
 	{ "histogram", 0, NULL, "with --stats: draw the durations", FLAG(histogram) },
+	{ "why", 0, "[=PAIR]", "why the slowest of a pair took so long", .set = why_set },
+	{ "id", 0, "VALUE|slowest", "with --why: the one that has this value", .set = why_id_set },
+	{ "why-slow", 0, "[=PAIR]", "causes of slow ones beside typical ones", .set = why_slow_set },
 	{ "states", 0, NULL, "time in each microstate, per thread", .output = "states" },
 	{ "tree", 0, NULL, "indented by level and nesting", .output = "tree" },
 	{ "pair", 0, "START,END[,MEMBER...]", "what begins and ends something", .set = pair_set },
@@ -371,5 +374,6 @@ options_free(struct dump *d)
 	columns_free(d);
 	template_run_free(d);
 	free(d->conditions);
+	free(d->why);
 	free(d->source);
 }

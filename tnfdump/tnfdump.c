@@ -208,7 +208,7 @@ main(int argc, char **argv)
 	char **paths = options_parse(&d, argc, argv);
 	int err, fd;
 
-	if (tnfdump_contradicts(&d, paths)) {
+	if (why_choose(&d) != 0 || tnfdump_contradicts(&d, paths)) {
 		options_free(&d);
 		hosts_free(&d);
 		return STATUS_USAGE;

@@ -24,6 +24,7 @@ struct hosts;
 struct origins;
 struct reverse;
 struct template_run;
+struct why_run;
 
 struct dump {
 	/* Set by the command line. */
@@ -46,6 +47,7 @@ struct dump {
 	struct conditions *conditions;	/* conditions that fail a comparison, or NULL */
 	bool	 pretty;		/* --pretty: names for numbers */
 	struct template_run *template;	/* -t, or NULL */
+	struct why_run *why;		/* --why and the like, or NULL; report-why.c */
 	struct columns *columns;	/* --columns and the like, or NULL; columns.c */
 	enum { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER } color;
 	double	 interval;		/* --interval: seconds; 0: not given */

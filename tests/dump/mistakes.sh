@@ -67,6 +67,9 @@ done <<'M'
 2|--stats: not with --template|-t t --stats a.tnf
 2|--states: not with --stats|--stats --states a.tnf
 0|--states: no event tells a state of a thread|--states a.tnf
+2|--id: belongs to --why|--id 7 a.tnf
+2|--why-slow: not with --why|--why --why-slow a.tnf
+2|--why: is text, --to jsonl or --to folded|--why --to csv a.tnf
 2|--tree: not with --info|--info --tree a.tnf
 0||--to csv --to jsonl a.tnf
 2|--histogram: draws the durations of --stats|--histogram a.tnf

@@ -40,6 +40,10 @@ for kind in line names circle list array strings times; do
 --stats
 --stats=a,b,c,s --pretty
 --states
+--why
+--why=json
+--why-slow
+--why --to folded
 --tree
 --tree --pretty
 --info

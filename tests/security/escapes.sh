@@ -31,6 +31,8 @@ done <<'M'
 --stats
 --stats=s,probe
 --states
+--why
+--why-slow
 --tree
 --tree --pretty
 --info

@@ -34,6 +34,15 @@ int  top_set(struct dump *, const char *list);		/* --top */
 int  interval_set(struct dump *, const char *seconds);	/* --interval */
 bool top_asked(const struct dump *);
 
+int  why_set(struct dump *, const char *pair);		/* --why */
+int  why_slow_set(struct dump *, const char *pair);	/* --why-slow */
+int  why_id_set(struct dump *, const char *value);	/* --id */
+/* After all options: these three choose the output; 0, or -1 after options_wrong(). */
+int  why_choose(struct dump *);
+struct why_pairs;
+/* report-why-folded.c: stacks of at most 'max' instances, weighed in ns. */
+void why_fold(struct why_pairs *, struct dump *, size_t max);
+
 /* Called while no event comes: handles keys, and draws the table when it is due. */
 void top_tick(struct dump *);
 
