@@ -1,0 +1,121 @@
+#!/bin/bash
+# causes.sh CAUSES [NAME...] - programs with known causes are recorded, and the verdict of
+# tnfdump --why has to name the cause.  Nine of ten must be right.
+. "${TNF_SOURCE:?}/tests/lib.sh"
+causes=$(realpath "$1"); shift
+tnfdump=$TNF_BUILD/tnfdump/tnfdump prex=$TNF_BUILD/prex/prex tnfxtract=$TNF_BUILD/tnfxtract/tnfxtract
+need_kernel
+need_ptrace
+scratch
+cpu_group='' memory_group='' swap=''
+
+undo() {
+	"$prex" -k -c 'ktrace off; buffer dealloc' >/dev/null 2>&1
+	[ -z "$swap" ] || swapoff "$swap" 2>/dev/null
+	for g in $cpu_group $memory_group; do
+		# Who is left in the group has been killed with the program.
+		wait_for 5 rmdir "$g" 2>/dev/null
+	done
+	test_end
+}
+trap undo EXIT
+
+# Where control groups are, of version 1 or 2: group CONTROLLER prints a new one.
+group() {
+	local dir
+	dir=$(awk -v c="$1" '$3 == "cgroup" && $4 ~ "(^|,)" c "(,|$)" { print $2; exit }' /proc/mounts)
+	[ -n "$dir" ] || dir=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)
+	[ -n "$dir" ] && mkdir "$dir/tnf-why-$$" 2>/dev/null && echo "$dir/tnf-why-$$"
+}
+cpu_group=$(group cpu)
+if [ -n "$cpu_group" ]; then
+	{ echo 100000 >"$cpu_group/cpu.cfs_period_us" && echo 10000 >"$cpu_group/cpu.cfs_quota_us"; } 2>/dev/null ||
+		echo "10000 100000" >"$cpu_group/cpu.max" 2>/dev/null &&
+		export WHY_CGROUP=$cpu_group
+fi
+memory_group=$(group memory)
+if [ -n "$memory_group" ]; then
+	{ echo 24M >"$memory_group/memory.limit_in_bytes" || echo 24M >"$memory_group/memory.max"; } 2>/dev/null &&
+		export WHY_MEMCG=$memory_group
+fi
+
+# record NAME: the program's trace is NAME.tnf, the kernel's NAME.kernel.
+record() {
+	"$prex" -k >"$TMP/out" 2>&1 <<-END || fail "prex -k: $(cat "$TMP/out")"
+		buffer alloc 96m
+		trace ${WHY_SET:-\$why}
+		enable ${WHY_SET:-\$why}
+		ktrace on
+	END
+	timeout 60 "$prex" -o "$TMP/$1.tnf" -c 'enable $all; continue' "$causes" "$1" "$TMP/data" >"$TMP/out" 2>&1
+	"$prex" -k -c 'ktrace off' >/dev/null 2>&1
+	"$tnfxtract" "$TMP/$1.kernel" 2>"$TMP/lost"
+	"$prex" -k -c 'buffer dealloc' >/dev/null 2>&1
+}
+
+total=0 right=0
+: >"$TMP/table"
+# judge NAME WORDS [OPTION...]: the verdict of the slowest has words that match.
+judge() {
+	local name=$1 words=$2 verdict
+	shift 2
+	[ -z "$wanted" ] || [[ " $wanted " == *" $name "* ]] || return 0
+	record "$name"
+	if ! [ -s "$TMP/$name.tnf" ] || grep -q '^causes: \|^no ' "$TMP/out"; then
+		echo "skip   $name: $(grep -m1 '^causes: \|^no ' "$TMP/out")" >>"$TMP/table"
+		return 0
+	fi
+	"$tnfdump" --why=request "$@" "$TMP/$name.tnf" "$TMP/$name.kernel" >"$TMP/$name.why" 2>"$TMP/err"
+	verdict=$(sed -n 's/^\(Waited\|Spent\|Was\) /&/p' "$TMP/$name.why" | head -n 1)
+	total=$((total + 1))
+	if grep -qE "$words" <<<"$verdict"; then
+		right=$((right + 1))
+		echo "right  $name: $verdict" >>"$TMP/table"
+	else
+		echo "WRONG  $name: $verdict (wanted: $words) $(head -c 300 "$TMP/err")" >>"$TMP/table"
+	fi
+	[ -z "$WHY_KEEP" ] || cp "$TMP/$name".* "$WHY_KEEP/"
+}
+wanted=$*
+
+judge hog 'for a CPU.*cpuhog'
+judge compute '^Spent .* on the CPU'
+judge spins '^Spent .* on the CPU'
+judge stopped 'stopped by stopper'
+judge throttled 'throttled'
+judge inversion 'low .*runnable, CPU: middle'
+judge fsync-holder 'holder .*disk'
+judge preempted-holder 'holder .*runnable, CPU: cpuhog'
+judge pi-futex 'holder .*on the CPU'
+judge convoy 'convoy .*on the CPU'
+judge false-wakeups 'waker .*on the CPU'
+judge flock 'locker .*sleep until a timer'
+judge rwsem 'mapper .*lock'
+judge pipes 'stage3.*sleep until a timer'
+judge sleep '^Waited .*sleep until a timer'
+judge timed-wait 'timed wait that ran out'
+judge tcp-peer 'peer .*on the CPU'
+judge unix-peer 'peer .*on the CPU'
+judge pool 'queue of worker' --pair request_start,request_end,id
+judge child 'child.*sleep.*sleep until a timer'
+judge epoll 'slowpoke .*on the CPU'
+judge full-pipe 'reader .*sleep until a timer'
+judge file-fault 'page of a file, disk'
+judge fsync 'disk'
+judge behind-writes 'disk .*behind .* of large'
+judge io_uring 'io_uring, disk'
+judge reclaim 'reclaim|disk'
+swapfile=$TMP/swap
+if [ -z "$wanted" ] || [[ " $wanted " == *" swap-fault "* ]]; then
+	dd if=/dev/zero of="$swapfile" bs=1M count=64 status=none && chmod 600 "$swapfile" &&
+		mkswap "$swapfile" >/dev/null 2>&1 && swapon "$swapfile" 2>/dev/null && swap=$swapfile
+fi
+if [ -n "$swap" ] || [ -n "$wanted" ]; then
+	judge swap-fault 'swap'
+else
+	echo "skip   swap-fault: no swap file here" >>"$TMP/table"
+fi
+
+cat "$TMP/table"
+echo "$right of $total right"
+[ $((right * 10)) -ge $((total * 9)) ] || fail "fewer than nine of ten"
