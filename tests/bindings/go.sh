@@ -1,6 +1,7 @@
 #!/bin/sh
 # go.sh - the module tnf: its own tests, a server, and a program without libtnfprobe.
-. "$(dirname "$0")/lib.sh"
+. "${TNF_SOURCE:-../..}/tests/lib.sh"
+. "$TNF_SOURCE/tests/bindings/lib.sh"
 need_program go python3 cc
 copy go
 export GOCACHE="$TMP/cache" GOPATH="$TMP/path" GOFLAGS=-mod=mod GOPROXY=off CGO_ENABLED=1

@@ -1,2 +1,28 @@
 #!/bin/sh
-exit 77
+# java.sh - the package tnf: values of each kind, what is refused, a server, javadoc, and a
+# program without libtnfprobe.
+. "${TNF_SOURCE:-../..}/tests/lib.sh"
+. "$TNF_SOURCE/tests/bindings/lib.sh"
+need_program java javac cc make python3
+copy java
+home=$(dirname "$(dirname "$(readlink -f "$(command -v javac)")")")
+[ -e "$home/include/jni.h" ] || skip "no jni.h: apt-get install default-jdk-headless"
+make > "$TMP/log" 2>&1 || { cat "$TMP/log" >&2; fail "make"; }
+! grep -q warning "$TMP/log" || { cat "$TMP/log" >&2; wrong "warnings"; }
+make doc > "$TMP/log" 2>&1 || { cat "$TMP/log" >&2; wrong "javadoc"; }
+javac -Xlint:all,-try -cp tnf.jar -d classes examples/Server.java test/Check.java || fail "javac"
+export CLASSPATH=tnf.jar:classes
+
+serve 'web catalogue' java -Djava.library.path=. Server 0 3
+TNF_ENABLE=test TNF_FILE=$TMP/values.tnf java -Djava.library.path=. Check all > "$TMP/log" 2>&1 || wrong "Check: $(cat "$TMP/log")"
+[ ! -s "$TMP/log" ] || wrong "Check: $(cat "$TMP/log")"
+same "values" "$("$tnfdump" --no-header --to jsonl "$TMP/values.tnf" | python3 -c '
+import json, sys
+for a in (json.loads(line)["args"] for line in sys.stdin if "args" in line):
+    print(a["s"]) if len(a) == 1 else print(a["i"], a["u"], a["f"], a["o"], a["s"], a["t"] and len(a["t"]), a["y"])')" \
+"-1 18446744073709551615 0.5 0xff short 1000 1
+0 0 0.0 0x0 None None 1
+7"
+(unset LD_LIBRARY_PATH; java -Djava.library.path=. Check) || wrong "without libtnfprobe: status $?"
+java Check || wrong "without libtnf_java: status $?"
+exit "$bad"

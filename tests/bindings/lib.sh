@@ -1,7 +1,6 @@
 # shellcheck shell=sh
 # lib.sh - what the tests of bindings share: a scratch copy of the package, and a server that
 # is asked for three cakes.  Usage of each test: NAME.sh TNFDUMP LIBTNFPROBE
-. "${TNF_SOURCE:-../..}/tests/lib.sh"
 
 tnfdump=$(realpath "$1")
 LD_LIBRARY_PATH=$(dirname "$(realpath "$2")")${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}

@@ -1,2 +1,45 @@
 #!/bin/sh
-exit 77
+# node.sh - the package tnf: its own tests, a server, the span processor, values of each kind,
+# and a program without libtnfprobe.
+. "${TNF_SOURCE:-../..}/tests/lib.sh"
+. "$TNF_SOURCE/tests/bindings/lib.sh"
+need_program node cc make python3
+copy node
+include=$(node -p 'require("path").resolve(process.execPath, "../../include/node")')
+[ -e "$include/node_api.h" ] || skip "no node_api.h: apt-get install libnode-dev"
+make > "$TMP/log" 2>&1 || { cat "$TMP/log" >&2; fail "make"; }
+! grep -q warning "$TMP/log" || { cat "$TMP/log" >&2; wrong "warnings"; }
+node --test test/ > "$TMP/log" 2>&1 || { cat "$TMP/log" >&2; wrong "node --test"; }
+serve 'web catalogue' node examples/server.js 0 3
+
+cat > "$TMP/spans.js" <<'S'
+const { TnfSpanProcessor } = require(process.argv[2]);
+const p = new TnfSpanProcessor();
+const span = (name, traceId, spanId, parentSpanId) =>
+  ({ name, status: { code: 0 }, parentSpanId, spanContext: () => ({ traceId, spanId }) });
+const trace = '0123456789abcdef0123456789abcdef';
+const order = span('order', trace, '1111111111111111'), bake = span('bake', trace, '2222222222222222', '1111111111111111');
+p.onStart(order);
+p.onStart(bake);
+setTimeout(() => { p.onEnd(order); setTimeout(() => p.onEnd(bake), 2); }, 2);
+S
+TNF_ENABLE=otel TNF_FILE=$TMP/spans.tnf node "$TMP/spans.js" "$PWD/otel.js" || wrong "span processor: status $?"
+nested "$TMP/spans.tnf"
+
+cat > "$TMP/values.js" <<'V'
+const { Probe } = require(process.argv[2]);
+const kinds = { i: 'int8', u: 'uint64', f: 'float64', o: 'opaque', s: 'string', t: 'text', b: 'blob', y: 'bool' };
+const p = new Probe('values', { keys: 'test', args: kinds });
+p.hit(-1, 2n ** 64n - 1n, 0.5, 255, 'short', 'é'.repeat(1000), Buffer.from([1, 2]), true);
+p.hit('x', null, undefined, {}, 1, Symbol('x'), 'no buffer', 1);
+V
+TNF_ENABLE=test TNF_FILE=$TMP/values.tnf node "$TMP/values.js" "$PWD/index.js" || wrong "values: status $?"
+same "values" "$("$tnfdump" --no-header --to jsonl "$TMP/values.tnf" | python3 -c '
+import json, sys
+for line in list(sys.stdin)[-2:]:
+    a = json.loads(line)["args"]
+    print(a["i"], a["u"], a["f"], a["o"], a["s"], a["t"] and len(a["t"]), a["b"], a["y"])')" \
+"-1 18446744073709551615 0.5 0xff short 1000 {'\$bytes': '0102'} 1
+0 0 0.0 0x0 None None None 1"
+(unset LD_LIBRARY_PATH; node --test test/ > "$TMP/log" 2>&1) || { cat "$TMP/log" >&2; wrong "without the library"; }
+exit "$bad"

@@ -1,7 +1,8 @@
 #!/bin/sh
 # rust.sh - the crate tnf: its own tests, a server, the layer of the crate tracing, and a
 # program without libtnfprobe.
-. "$(dirname "$0")/lib.sh"
+. "${TNF_SOURCE:-../..}/tests/lib.sh"
+. "$TNF_SOURCE/tests/bindings/lib.sh"
 need_program cargo python3
 copy rust
 export CARGO_TARGET_DIR="$TMP/target" CARGO_HOME="${CARGO_HOME:-$TMP/cargo}"
@@ -11,7 +12,7 @@ replace-with = "debian"
 [source.debian]
 directory = "/usr/share/cargo/registry"
 C
-[ -e /usr/share/cargo/registry/tracing-0.1* ] || skip "no crate tracing: apt-get install librust-tracing-subscriber-dev"
+ls -d /usr/share/cargo/registry/tracing-0.1* > /dev/null 2>&1 || skip "no crate tracing: apt-get install librust-tracing-subscriber-dev"
 cargo() { command cargo --offline --config "$TMP/config.toml" "$@"; }
 
 cargo test --quiet --features tracing > "$TMP/log" 2>&1 || { cat "$TMP/log" >&2; wrong "cargo test"; }

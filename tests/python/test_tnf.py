@@ -647,6 +647,34 @@ class Recording(Case):
         """)
         self.assertEqual(events, [])
 
+    def test_span_processor(self):
+        """Spans of OpenTelemetry are records; --to otlp has the ids that the program gave them."""
+        events = self.run_program("""if 1:
+            import threading, types, tnf.otel
+            def span(name, own, above=None, error=None):
+                context = types.SimpleNamespace(trace_id=0xabc, span_id=own)
+                status = types.SimpleNamespace(description=error,
+                    status_code=types.SimpleNamespace(value=2 if error else 1))
+                return types.SimpleNamespace(name=name, get_span_context=lambda: context, status=status,
+                    parent=above and above.get_span_context())
+            p = tnf.otel.SpanProcessor()
+            order = span("order", 1)
+            bake = span("bake", 2, order, error="burnt")
+            p.on_start(order); p.on_start(bake)
+            t = threading.Thread(target=p.on_end, args=(order,)); t.start(); t.join()
+            p.on_end(bake)
+            assert p.force_flush()
+            p.shutdown()
+        """, enable="otel")
+        self.assertEqual([e.probe.name for e in events], ["span_start"] * 2 + ["span_end"] * 2)
+        out = subprocess.run([TNFDUMP, "--to", "otlp", os.path.join(self.dir, "recorded.tnf")], check=True,
+                             stdout=subprocess.PIPE).stdout.decode()
+        spans = {s["name"]: s for line in out.splitlines() for r in json.loads(line)["resourceSpans"]
+                 for c in r["scopeSpans"] for s in c["spans"]}
+        self.assertEqual({n: (s["traceId"], s["spanId"], s.get("parentSpanId"), s.get("status")) for n, s in spans.items()},
+                         {"order": (f"{0xabc:032x}", f"{1:016x}", None, None),
+                          "bake": (f"{0xabc:032x}", f"{2:016x}", f"{1:016x}", {"message": "burnt", "code": 2})})
+
     def test_same(self):
         """The same words make the same probe; threads and children have it, too."""
         events = self.run_program("""if 1:
