@@ -205,6 +205,27 @@ set_when(struct config_reader *r, const char *key, const char *value, void *at)
 	return set_string(r, key, value, at);
 }
 
+/* Words as kernel.c takes them: "name=x", "cgroup=x", "unit=x", and numbers of processes. */
+static bool
+set_pfilter(struct config_reader *r, const char *key, const char *value, void *at)
+{
+	static const char *const rules[] = { "name=", "cgroup=", "unit=" };
+	char *copy = tnf_xstrdup(value), *rest = copy, *word;
+	bool good = true;
+
+	while (good && (word = strsep(&rest, " \t,")) != NULL) {
+		good = strspn(word, "0123456789") == strlen(word);
+		for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++)
+			good |= strncmp(word, rules[i], strlen(rules[i])) == 0 &&
+			    word[strlen(rules[i])] != '\0';
+		if (!good)
+			config_mistake(r, r->value_line, "%s: %s: no rule: write a process number, "
+			    "name=PROGRAM, cgroup=PATH or unit=NAME", key, word);
+	}
+	free(copy);
+	return good && set_string(r, key, value, at);
+}
+
 static bool
 set_webhook(struct config_reader *r, const char *key, const char *value, void *at)
 {
@@ -323,7 +344,7 @@ static const struct config_key kernel_keys[] = {
 	{ "enable", set_enable, KEY(config, kernel_enable), KEY_ENABLE },
 	{ "channel", set_enable, KEY(config, kernel_channel), KEY_ENABLE },
 	{ "channel_keep", set_duration, KEY(config, kernel_channel_keep), KEY_VALUE },
-	{ "pfilter", set_string, KEY(config, kernel_pfilter), KEY_TEXT },
+	{ "pfilter", set_pfilter, KEY(config, kernel_pfilter), KEY_TEXT },
 	{ NULL, NULL, 0, KEY_VALUE }
 };
 static const struct config_key process_keys[] = {

@@ -37,6 +37,11 @@ tnfctl_errcode_t enable_apply(const struct enable *, tnfctl_handle_t *, struct e
 /* Is this probe of a trace meant? */
 bool enable_has(const struct enable *, const struct tnf_probe *);
 
+/* By which of its words is at least one of the probes meant?  The caller frees the list. */
+bool *enable_used(const struct enable *, const struct tnf_probe *, size_t n_probes, size_t *n);
+/* The word, as "attribute=value"; the caller frees it. */
+char *enable_word(const struct enable *, size_t);
+
 struct config_process {
 	char	*name;
 	/* One of these is given: it tells by what the section's processes are found. */

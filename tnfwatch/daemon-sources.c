@@ -287,7 +287,7 @@ kernel_begin(struct daemon *d, int64_t now)
 	struct source *s = NULL;
 
 	d->kernel_retry = now + KERNEL_RETRY;
-	if (kernel_set_up(d->config, &done, why, sizeof why))
+	if (kernel_set_up(d->config, false, &done, why, sizeof why))
 		s = source_kernel(why, sizeof why);
 	if (s != NULL) {
 		*d->kernel_why = '\0';
@@ -595,7 +595,7 @@ reload_with(struct daemon *d, struct config *c)
 	*d->scans = '\0';
 	d->not_taken = 0;
 	if (c->kernel && kernel_of(d) != NULL &&
-	    !kernel_set_up(c, &done, d->kernel_why, sizeof d->kernel_why))
+	    !kernel_set_up(c, before->kernel_pfilter != NULL, &done, d->kernel_why, sizeof d->kernel_why))
 		say("%s", d->kernel_why);
 	sources_change(d);
 	daemon_start_tell(d);

@@ -69,15 +69,41 @@ enabled_add(struct enabled *e, const char *attrs)
 }
 
 /* A probe in a trace must have been enabled and traced. */
-bool
-enable_has(const struct enable *e, const struct tnf_probe *p)
+static bool
+trace_means(const struct enable *e, const struct tnf_probe *p, bool *used)
 {
 	char *text = tnf_xasprintf("name %s;%s", p->name, p->attrs != NULL ? p->attrs : "");
 	const struct tnf_probe_attrs attrs = { .enabled = true, .traced = true, .own = text };
-	bool has = tnf_selectors_match(e->selectors, &attrs, NULL);
+	bool has = tnf_selectors_match(e->selectors, &attrs, used);
 
 	free(text);
 	return has;
+}
+
+bool
+enable_has(const struct enable *e, const struct tnf_probe *p)
+{
+	return trace_means(e, p, NULL);
+}
+
+bool *
+enable_used(const struct enable *e, const struct tnf_probe *probes, size_t n_probes, size_t *n)
+{
+	bool *used = tnf_xcalloc(e->selectors->n + 1, sizeof *used);
+
+	for (size_t i = 0; i < n_probes; i++)
+		trace_means(e, &probes[i], used);
+	*n = e->selectors->n;
+	return used;
+}
+
+char *
+enable_word(const struct enable *e, size_t i)
+{
+	const struct tnf_selector *s = &e->selectors->v[i];
+	const char *quote = s->value.is_regex ? "/" : "";
+
+	return tnf_xasprintf("%s=%s%s%s", s->attr.text, quote, s->value.text, quote);
 }
 
 static bool

@@ -42,8 +42,8 @@ filter_set(tnfctl_handle_t *h, const char *text)
 }
 
 static bool
-kernel_set_all(tnfctl_handle_t *h, const struct config *c, struct enabled *done, char *why,
-    size_t size)
+kernel_set_all(tnfctl_handle_t *h, const struct config *c, bool was_filtered,
+    struct enabled *done, char *why, size_t size)
 {
 	tnfctl_trace_attrs_t attrs;
 	tnfctl_errcode_t err;
@@ -65,19 +65,24 @@ kernel_set_all(tnfctl_handle_t *h, const struct config *c, struct enabled *done,
 	if (c->kernel_pfilter != NULL &&
 	    (err = filter_set(h, c->kernel_pfilter)) != TNFCTL_ERR_NONE)
 		return kernel_fail(err, "kernel: pfilter", why, size);
+	/* A filter that the configuration had before stays no longer than the configuration. */
+	if (c->kernel_pfilter == NULL && was_filtered &&
+	    (err = tnfctl_filter_state_set(h, B_FALSE)) != TNFCTL_ERR_NONE)
+		return kernel_fail(err, "kernel: pfilter", why, size);
 	err = tnfctl_trace_state_set(h, B_TRUE);
 	return err == TNFCTL_ERR_NONE || kernel_fail(err, "kernel: tracing", why, size);
 }
 
 bool
-kernel_set_up(const struct config *c, struct enabled *done, char *why, size_t size)
+kernel_set_up(const struct config *c, bool was_filtered, struct enabled *done, char *why,
+    size_t size)
 {
 	tnfctl_handle_t *h;
 	tnfctl_errcode_t err = tnfctl_kernel_open(&h);
 
 	if (err != TNFCTL_ERR_NONE)
 		return kernel_fail(err, "kernel", why, size);
-	bool ok = kernel_set_all(h, c, done, why, size);
+	bool ok = kernel_set_all(h, c, was_filtered, done, why, size);
 	/* Others may control the kernel as well: our settings stay. */
 	tnfctl_close(h, TNFCTL_TARG_DEFAULT);
 	return ok;

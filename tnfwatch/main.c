@@ -168,19 +168,6 @@ rm_run(const struct watch_options *o, int argc, char **argv)
 	return with_incident(o, argv[0], rm_one);
 }
 
-static int
-check_run(const struct watch_options *o, int argc, char **argv)
-{
-	struct config *c = config_read(o->config, stderr);
-
-	if (c == NULL)
-		return 1;
-	tnf_printable_printf(stdout, "%s: right: %zu [process], %zu [file], %zu [trigger]%s\n",
-	    o->config, c->n_processes, c->n_files, c->n_triggers, c->kernel ? ", [kernel]" : "");
-	config_free(c);
-	return fflush(stdout) == 0 ? 0 : 1;
-}
-
 /* Becomes tnffleet, which prints its messages under our name. */
 static int
 fleet_run(const struct watch_options *o, const char *command, int argc, char **argv)

@@ -113,8 +113,8 @@ void sigbus_catch(void);
 
 /* kernel.c: makes the kernel's buffer if there is none, switches on the probes that are
    configured, and tracing.  Probes that are on stay on.  Adds the probes; false: 'why' says
-   why not. */
-bool kernel_set_up(const struct config *, struct enabled *, char *why, size_t size);
+   why not.  was_filtered: an earlier configuration has set a filter of processes. */
+bool kernel_set_up(const struct config *, bool was_filtered, struct enabled *, char *why, size_t size);
 /* Maps the buffer until kernel_unmap(); meanwhile it cannot be removed.  NULL: 'why' says why
    not. */
 struct kp *kernel_map(const void **base, size_t *bytes, char *why, size_t size);

@@ -147,6 +147,15 @@ trigger_expect(struct trigger_source *s, const char *probe, int64_t now)
 			w->trigger->when.kind->expect(w, probe, now);
 }
 
+bool
+trigger_concerns(const struct trigger_source *s, unsigned trigger, const struct tnf_probe *p)
+{
+	EACH_WATCH(s, w)
+		if (w->trigger->number == trigger && w->trigger->when.kind->concerns != NULL)
+			return p == NULL || w->trigger->when.kind->concerns(w, p);
+	return false;
+}
+
 void
 trigger_event(struct trigger_source *s, const struct tnf_event *ev)
 {

@@ -84,6 +84,9 @@ void trigger_source_close(struct trigger_source *);
    counted from there, otherwise from the first event of the probe. */
 void trigger_expect(struct trigger_source *, const char *probe, int64_t now);
 
+/* Is the trigger about events of this probe?  With probe NULL: is it about events at all? */
+bool trigger_concerns(const struct trigger_source *, unsigned trigger, const struct tnf_probe *);
+
 /* Feeds the next event of the source, in order of time. */
 void trigger_event(struct trigger_source *, const struct tnf_event *);
 /* n events of the source have been lost since the last call.  Spans that are open in the

@@ -13,6 +13,9 @@ struct watch_options {
 	const char *config;	/* the file */
 };
 
+/* check.c: the command; its exit status. */
+int check_run(const struct watch_options *, int argc, char **argv);
+
 /* Runs the daemon in the foreground until a signal ends it. */
 int watch_run(const struct watch_options *);
 

@@ -79,6 +79,35 @@ sed -i '1s/.*/[kernel] ; a comment/; 5s/0/2/' "$TMP/bad.conf"
 "$W" check -c "$TMP/bad.conf" 2>"$TMP/err" && fail "a section that is not there is accepted"
 [ "$(grep -c 'of.*shop: no such section' "$TMP/err")" -eq 2 ] || fail "said: $(cat "$TMP/err")"
 
+# What is right, and matches nothing.
+printf '[kernel]\npfilter = nmae=redis\n' >"$TMP/bad.conf"
+"$W" check -c "$TMP/bad.conf" 2>"$TMP/err" && fail "a rule that is none is accepted"
+grep -q ':2: pfilter: nmae=redis: no rule' "$TMP/err" || fail "said: $(cat "$TMP/err")"
+cat >"$TMP/some.conf" <<'T'
+[kernel]
+enable = $always sycall io
+[trigger typo]
+of = kernel
+when = duration(sysacll) > 1s
+[trigger off]
+when = duration(syscall) > 1s
+[trigger good]
+when = duration(io) > 1s and comm == "dd"
+[trigger state]
+when = state(SLEEP) > 3s
+T
+if [ -n "$2" ]; then
+	"$W" check -c "$TMP/some.conf" >"$TMP/out" 2>"$TMP/err" && fail "what matches nothing is right"
+	for say in 'enable: keys=sycall: no probe of the kernel' 'trigger typo.: .*no probe of the kernel' \
+		'trigger off.: .*not on: add'; do
+		grep -q "$say" "$TMP/err" || fail "not said: $say: $(cat "$TMP/err")"
+	done
+	[ "$(grep -c . "$TMP/err")" -eq 3 ] || fail "too much: $(cat "$TMP/err")"
+	grep -qx '.trigger good.: of the kernel strategy biodone' "$TMP/out" || fail "$(cat "$TMP/out")"
+	sed -i 's/ sycall / syscall /; s/sysacll/syscall/' "$TMP/some.conf"
+	"$W" check -c "$TMP/some.conf" >"$TMP/out" 2>&1 || fail "$(cat "$TMP/out")"
+fi
+
 # A directory beside it is read as well, and its lines are told by its name.
 cat >"$TMP/good.conf" <<'T'
 [kernel]
