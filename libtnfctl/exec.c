@@ -231,16 +231,29 @@ exec_start(const char *file, char *const *argv, char *const *env, struct child *
 	return tnfctl_error_set_errno(errno, "fork");
 }
 
-static void
+/* Until it has something to tell.  False: it is late, and is stopped where it waits. */
+static bool
 exec_await(struct proc *p)
 {
 	while (!p->gone && p->event == PROC_NOTHING && tnfctl_proc_pending(p, true) == NULL) {
 		tnfctl_proc_take_all(p);
 		if (p->event == PROC_NOTHING && tnfctl_proc_pending(p, true) == NULL) {
+			if (tnfctl_proc_is_late(p)) {
+				tnfctl_proc_stop(p);
+				return false;
+			}
 			tnfctl_proc_resume_idle(p);
 			usleep(POLL_US);
 		}
 	}
+	return true;
+}
+
+static tnfctl_errcode_t
+exec_late(const struct proc *p)
+{
+	return tnfctl_proc_late_at(p, "it did not load its program and libraries",
+	    "a file that does not answer, or a busy machine");
 }
 
 /* The error of a file that is there but cannot be executed: strerror(3) would mislead. */
@@ -276,7 +289,8 @@ exec_become(struct proc *p, const struct child *c, const char *file)
 	if (send(c->fd, "", 1, MSG_NOSIGNAL) != 1)
 		return tnfctl_error_set_errno(errno, "%s", file);
 	tnfctl_proc_run(p);
-	exec_await(p);
+	if (!exec_await(p))
+		return exec_late(p);
 	if (read(c->fd, &error, sizeof(error)) == sizeof(error))
 		return cannot_exec(error, file);
 	if (p->event != PROC_EXEC)
@@ -321,6 +335,7 @@ static tnfctl_errcode_t
 exec_load(struct proc *p, const char *file)
 {
 	struct thread *t;
+	bool in_time;
 	int calls = 0;
 
 	p->linker.brk = find_break(p->pid);
@@ -329,21 +344,23 @@ exec_load(struct proc *p, const char *file)
 		t = &p->threads[0];
 		t->syscalls = !tnfctl_proc_arm(p, t);
 		tnfctl_proc_resume(p, t);
-		exec_await(p);
+		in_time = exec_await(p);
 		t = tnfctl_proc_pending(p, true);
-		if (p->gone || p->event != PROC_NOTHING || t == NULL)
+		if (p->gone || p->event != PROC_NOTHING || (in_time && t == NULL))
 			return tnfctl_error_set(TNFCTL_ERR_ACCES, "%s: it ended before the "
 			    "dynamic linker had loaded its objects", file);
+		if (t == NULL)
+			break;
 		calls += t->event == PROC_SYSCALL;
 		t->event = PROC_NOTHING;
 	} while (!tnfctl_linkmap_look(&p->reader, &p->linker) || !p->linker.consistent ||
 	    (p->linker.alone && calls < 2));
-	t->syscalls = false;
-	return TNFCTL_ERR_NONE;
+	p->threads[0].syscalls = false;
+	return t != NULL ? TNFCTL_ERR_NONE : exec_late(p);
 }
 
 static tnfctl_errcode_t
-open_child(const struct child *c, const char *file, tnfctl_handle_t **ret)
+open_child(const struct child *c, const char *file, const sigset_t *mask, tnfctl_handle_t **ret)
 {
 	struct proc *p = tnfctl_proc_new(c->pid, true);
 	tnfctl_errcode_t err;
@@ -353,6 +370,7 @@ open_child(const struct child *c, const char *file, tnfctl_handle_t **ret)
 		waitpid(c->pid, NULL, 0);
 		return tnfctl_error_set(TNFCTL_ERR_ALLOCFAIL, NULL);
 	}
+	tnfctl_proc_hurry(p, TNFCTL_ATTACH_MS, mask);
 	if ((err = exec_become(p, c, file)) == TNFCTL_ERR_NONE &&
 	    (err = exec_load(p, file)) == TNFCTL_ERR_NONE)
 		return tnfctl_direct_open(p, ret);
@@ -373,6 +391,7 @@ tnfctl_exec_open(const char *pgm, char *const *argv, char *const *envp,
 	struct child c = { .pid = -1 };
 	tnfctl_errcode_t err;
 	char file[PATH_MAX];
+	sigset_t all, mask;
 
 	if (!find_program(pgm, file, sizeof(file)))
 		return tnfctl_error_set(TNFCTL_ERR_FILENOTFOUND, "%s: no such program%s",
@@ -389,7 +408,11 @@ tnfctl_exec_open(const char *pgm, char *const *argv, char *const *envp,
 	environment_free(&env);
 	if (err != TNFCTL_ERR_NONE)
 		return err;
-	err = open_child(&c, file, ret);
+	/* A signal that comes meanwhile waits, and the wait for the target then ends early. */
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, &mask);
+	err = open_child(&c, file, &mask, ret);
+	pthread_sigmask(SIG_SETMASK, &mask, NULL);
 	close(c.fd);
 	return err;
 }
@@ -415,11 +438,17 @@ tnfctl_exec_follow(tnfctl_handle_t *h)
 {
 	struct proc *p = h->ops->cont == tnfctl_direct_continue ? direct_proc(h) : NULL;
 	tnfctl_errcode_t err;
+	sigset_t all, mask;
 
 	if (p == NULL || !p->ours || p->gone || p->event != PROC_EXEC)
 		return tnfctl_error_set(TNFCTL_ERR_BADARG, "process %d: it has not become "
 		    "another program, or was not started by us", (int)h->pid);
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, &mask);
+	tnfctl_proc_hurry(p, TNFCTL_ATTACH_MS, &mask);
 	err = open_again(h, p);
+	tnfctl_proc_unhurry(p);
+	pthread_sigmask(SIG_SETMASK, &mask, NULL);
 	if (err != TNFCTL_ERR_NONE && !p->gone) {
 		/* The target is as before: the handle can only be closed. */
 		p->event = PROC_EXEC;

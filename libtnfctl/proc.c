@@ -155,16 +155,22 @@ tnfctl_proc_is_late(const struct proc *p)
 }
 
 tnfctl_errcode_t
-tnfctl_proc_late(const struct proc *p)
+tnfctl_proc_late_at(const struct proc *p, const char *what, const char *why)
 {
 	int sig = ending_signal(p);
 
 	if (sig != 0)
 		return tnfctl_error_set(TNFCTL_ERR_INTERNAL, "process %d: given up for SIG%s",
 		    (int)p->pid, sigabbrev_np(sig));
-	return tnfctl_error_set(TNFCTL_ERR_INTERNAL, "process %d: it did not come to rest in "
-	    "%d s, because of an exec, a busy machine or a frozen cgroup: try again",
-	    (int)p->pid, (int)((p->until - p->since) / 1000000000));
+	return tnfctl_error_set(TNFCTL_ERR_INTERNAL, "process %d: %s in %d s, because of %s: try "
+	    "again", (int)p->pid, what, (int)((p->until - p->since) / 1000000000), why);
+}
+
+tnfctl_errcode_t
+tnfctl_proc_late(const struct proc *p)
+{
+	return tnfctl_proc_late_at(p, "it did not come to rest",
+	    "an exec, a busy machine or a frozen cgroup");
 }
 
 /* In the kernel, where it will stop when it wakes. */

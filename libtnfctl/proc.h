@@ -93,12 +93,14 @@ struct proc {
 /*
  * From now on, and until tnfctl_proc_unhurry(), whoever waits for the target gives up when
  * tnfctl_proc_is_late() says so: the time of 'ms' milliseconds is over, or a signal that
- * ends us waits, which 'mask' would let in.  tnfctl_proc_late() is the error for that.
+ * ends us waits, which 'mask' would let in.  tnfctl_proc_late() is the error for that, if the
+ * target has not stopped; else tnfctl_proc_late_at() says what is late, and because of what.
  */
 void	tnfctl_proc_hurry(struct proc *, int ms, const sigset_t *mask);
 void	tnfctl_proc_unhurry(struct proc *);
 bool	tnfctl_proc_is_late(const struct proc *);
 tnfctl_errcode_t tnfctl_proc_late(const struct proc *);
+tnfctl_errcode_t tnfctl_proc_late_at(const struct proc *, const char *what, const char *why);
 
 /* Half-built ones are fine for tnfctl_proc_free(), which does not let go. */
 struct proc *tnfctl_proc_new(pid_t, bool ours);

@@ -67,12 +67,8 @@ static tnfctl_errcode_t
 give_up(const struct proc *p, pid_t child)
 {
 	kill(child, SIGKILL);
-	if (clock_ns(CLOCK_MONOTONIC) < p->until)
-		return tnfctl_proc_late(p);
-	return tnfctl_error_set(TNFCTL_ERR_INTERNAL, "process %d: neither its memory nor its files "
-	    "could be read in %d s: a file system does not answer, or the machine is busy: "
-	    "end the server of that file system, or try again", (int)p->pid,
-	    (int)((p->until - p->since) / 1000000000));
+	return tnfctl_proc_late_at(p, "neither its memory nor its files could be read",
+	    "a file system that does not answer, or a busy machine");
 }
 
 static tnfctl_errcode_t
