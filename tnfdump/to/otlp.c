@@ -203,7 +203,10 @@ span_judge(struct otlp_run *r, struct span *s, const struct tnf_event *ev)
 		    v.kind == TNF_K_ARRAY || v.u.i == 0)
 			continue;
 		r->spans.text.p = r->spans.text.base;
-		pretty_value(r->spans.d, &r->spans.text, ev, &v, members[i]);
+		if (v.kind == TNF_K_STRING)
+			tnf_out_bytes(&r->spans.text, v.u.s.chars, v.u.s.len);
+		else
+			pretty_value(r->spans.d, &r->spans.text, ev, &v, members[i]);
 		s->failed = true;
 		s->error = tnf_xasprintf("%.*s", (int)out_size(&r->spans.text), r->spans.text.base);
 		return;
