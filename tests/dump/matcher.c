@@ -359,6 +359,7 @@ each(void *arg, const struct pair_slice *s)
 		EXPECT(s->start_at, ++*i < EVENTS);
 	EXPECT(*i, s->start_at == *i + 1 && s->start->time == 1000 + 3 * (int64_t)*i);
 	EXPECT(*i, strcmp(s->name, kinds[events[*i].kind].name) == 0 && s->kept && s->start_kept);
+	EXPECT(*i, s->duration == 0 && *s->user == &events[*i]);
 	++*i;
 	n_each++;
 }
@@ -453,50 +454,83 @@ START_TEST(as_a_list)
 }
 END_TEST
 
-/* ---- what tells instances apart ---- */
-
-/* A thread of its own for each event; the reference is to its array or record. */
-static void
-put_two(unsigned probe, int64_t time, const char *record, const char *as, int64_t v, const char *text)
+/* A thread's starts are forgotten also where no probe ends them. */
+START_TEST(no_ends)
 {
-	static struct mk_thread threads[64];
-	struct mk_thread *t = &threads[time];
+	unsigned start = mk_probe(made[0], "work_start", "keys k;", "");
+	struct mk_thread t[2] = { { .pid = 1, .lwpid = 1, .tid = 1 }, { .pid = 1, .lwpid = 2, .tid = 2 } };
+	struct pair_slice s;
+	struct tnf_event ev;
 
-	*t = (struct mk_thread){ .pid = (int32_t)time, .lwpid = (uint32_t)time, .tid = (uint64_t)time };
-	if (record != NULL) {
-		ck_assert(mk_event(made[0], t, 0, time));	/* 'nothing', for which the thread takes a block */
-		uint32_t at = mk_record(made[0], t, record, (int64_t)36, v, v, v, v, v, v, v);
-
-		if (as != NULL)
-			mk_put32(made[0], at, 0x80000002 | mk_type_pos(made[0], as));
-		v = at;
+	for (unsigned i = 0; i < 4; i++)
+		ck_assert(mk_event(made[0], &t[i % 2], start, (int64_t)i));
+	open_stream(1);
+	pairs_endless(pairs, 10, on_dropped, dropped);
+	for (unsigned i = 0; i < 4; i++) {
+		ck_assert_int_eq(tnf_stream_next(stream, &ev), 1);
+		ck_assert_int_eq(pairs_feed(pairs, &ev, KEEP_ALL, &s), PAIR_START);
+		*s.user = &events[i];
 	}
-	ck_assert(mk_event(made[0], t, probe, time, v, text));
+	pairs_forget_thread(pairs, &ev);
+	ck_assert_uint_eq(n_dropped, 2);
+	ck_assert_uint_eq(dropped[0], 3);
+	ck_assert_uint_eq(dropped[1], 1);
+	ck_assert_uint_eq(pairs_open(pairs), 2);
 }
+END_TEST
+
+/* ---- what tells instances apart ---- */
 
 /*
  * Pairs that a crafted trace would like to have: the bytes that say which instance an end is
  * of could be those of a start with other values.  None of them is a pair, but with the same
  * values each of them is.
  */
-static const struct {
+static const struct made {
 	const char *type, *record, *as;
 	int64_t	    v;
 	const char *text;
+	int64_t	    first, last;	/* so much more is in the first item, and in the last */
 } values[] = {
 	/* The number's bytes are seven times a null, and what closes an array. */
-	{ "tnf_uint64", NULL, NULL, 0x2930303030303030, "" },
-	{ "tnf_name_array", "seven", "tnf_name_array", 0, "" },
-	{ "seven", "seven", NULL, 0, "" },
-	{ "tnf_name_array", NULL, NULL, 0, "" },		/* null */
-	{ "tnf_uint64", NULL, NULL, 0, "" },
-	{ "tnf_uint64", NULL, NULL, 0, NULL },
-	{ "tnf_uint64", NULL, NULL, 1, "" },
-	{ "tnf_uint64", NULL, NULL, '0', "" },
-	{ "tnf_uint64", NULL, NULL, 0, "0" },
-	{ "tnf_uint64", NULL, NULL, 0, "s" },
-	{ "seven", "seven", NULL, 4, "" },
+	{ "tnf_uint64", NULL, NULL, 0x2930303030303030, "", 0, 0 },
+	{ "tnf_name_array", "seven", "tnf_name_array", 0, "", 0, 0 },
+	{ "seven", "seven", NULL, 0, "", 0, 0 },
+	{ "tnf_name_array", NULL, NULL, 0, "", 0, 0 },		/* null */
+	{ "tnf_uint64", NULL, NULL, 0, "", 0, 0 },
+	{ "tnf_uint64", NULL, NULL, 0, NULL, 0, 0 },
+	{ "tnf_uint64", NULL, NULL, 1, "", 0, 0 },
+	{ "tnf_uint64", NULL, NULL, '0', "", 0, 0 },
+	{ "tnf_uint64", NULL, NULL, 0, "0", 0, 0 },
+	{ "tnf_uint64", NULL, NULL, 0, "s", 0, 0 },
+	{ "seven", "seven", NULL, 4, "", 0, 0 },
+	{ "seven", "seven", NULL, 4, "", 1, 0 },
+	{ "seven", "seven", NULL, 4, "", 0, 1 },
+	{ "tnf_uint8_array", "seven", "tnf_uint8_array", 4, "", 0, 0 },
+	{ "tnf_uint8_array", "seven", "tnf_uint8_array", 4, "", 1, 0 },
+	{ "tnf_uint8_array", "seven", "tnf_uint8_array", 4, "", 0, 1 << 24 },
 };
+
+/* A thread of its own for each event; the reference is to its array or record. */
+static void
+put_made(unsigned probe, int64_t time, const struct made *made_of)
+{
+	static struct mk_thread threads[64];
+	struct mk_thread *t = &threads[time];
+	int64_t v = made_of->v;
+
+	*t = (struct mk_thread){ .pid = (int32_t)time, .lwpid = (uint32_t)time, .tid = (uint64_t)time };
+	if (made_of->record != NULL) {
+		ck_assert(mk_event(made[0], t, 0, time));	/* 'nothing', for which the thread takes a block */
+		uint32_t at = mk_record(made[0], t, made_of->record, (int64_t)36, v + made_of->first,
+		    v, v, v, v, v, v + made_of->last);
+
+		if (made_of->as != NULL)
+			mk_put32(made[0], at, 0x80000002 | mk_type_pos(made[0], made_of->as));
+		v = at;
+	}
+	ck_assert(mk_event(made[0], t, probe, time, v, made_of->text));
+}
 
 START_TEST(no_two_are_one)
 {
@@ -509,7 +543,14 @@ START_TEST(no_two_are_one)
 	mk_probe(made[0], "nothing", "keys k;", "");
 	for (unsigned i = 0; i < LENGTH(values); i++) {
 		char slots[64];
+		unsigned like = 0;
 
+		while (strcmp(values[like].type, values[i].type) != 0)
+			like++;
+		if (like < i) {
+			memcpy(probes[i], probes[like], sizeof(probes[0]));
+			continue;
+		}
 		snprintf(slots, sizeof slots, "v:%s t:tnf_string", values[i].type);
 		probes[i][0] = mk_probe(made[0], "from", "keys k;", slots);
 		probes[i][1] = mk_probe(made[0], "to", "keys k;", slots);
@@ -517,7 +558,7 @@ START_TEST(no_two_are_one)
 	for (unsigned i = 0; i < 2 * LENGTH(values); i++) {
 		unsigned k = i % LENGTH(values);
 
-		put_two(probes[k][i / LENGTH(values)], 1 + i, values[k].record, values[k].as, values[k].v, values[k].text);
+		put_made(probes[k][i / LENGTH(values)], 1 + i, &values[k]);
 	}
 	open_stream(1);
 	add_rule("from,to,v,t");
@@ -593,6 +634,7 @@ main(void)
 	tcase_add_test(tc, rules_of_a_user);
 	tcase_add_loop_test(tc, names_of_spans, 0, 2);
 	tcase_add_loop_test(tc, as_a_list, 0, LENGTH(maxima));
+	tcase_add_test(tc, no_ends);
 	tcase_add_test(tc, no_two_are_one);
 	tcase_add_test(tc, ids);
 	tcase_add_test(tc, no_more_than_the_limit);
