@@ -42,14 +42,12 @@ table_leads(const struct sweep *s, uint64_t table, uint64_t entry, uint64_t *ret
 static void
 mark_taken(struct sweep *s, uint64_t address)
 {
-	uint64_t *v = s->tables, target;
+	uint64_t *v, target;
 
 	tnfctl_code_mark(s->code, address);
 	if (!table_leads(s, address, address, &target))
 		return;
-	if ((s->ntables & (s->ntables - 1)) == 0)
-		v = reallocarray(v, s->ntables == 0 ? 1 : 2 * s->ntables, sizeof *v);
-	if (v == NULL) {
+	if ((v = tnfctl_code_grow(s->tables, s->ntables, sizeof *v)) == NULL) {
 		s->code->failed = true;
 		return;
 	}

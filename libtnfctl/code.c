@@ -136,11 +136,8 @@ tnfctl_code_is_marked(const struct code *c, uint64_t address)
 bool
 tnfctl_code_anchor(struct code *c, uint64_t address)
 {
-	uint64_t *v = c->anchors;
+	uint64_t *v = tnfctl_code_grow(c->anchors, c->nanchors, sizeof *v);
 
-	/* Room doubles at each power of two. */
-	if ((c->nanchors & (c->nanchors - 1)) == 0)
-		v = reallocarray(v, c->nanchors == 0 ? 1 : 2 * c->nanchors, sizeof *v);
 	if (v == NULL) {
 		c->failed = true;
 		return false;

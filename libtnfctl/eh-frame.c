@@ -242,10 +242,8 @@ mark_landings(struct reading *r, uint64_t table, uint64_t function)
 static bool
 add_frame(struct code *c, const struct code_frame *f)
 {
-	struct code_frame *v = c->frames;
+	struct code_frame *v = tnfctl_code_grow(c->frames, c->nframes, sizeof *v);
 
-	if ((c->nframes & (c->nframes - 1)) == 0)
-		v = reallocarray(v, c->nframes == 0 ? 1 : 2 * c->nframes, sizeof *v);
 	if (v == NULL) {
 		c->failed = true;
 		return false;

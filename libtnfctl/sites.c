@@ -61,23 +61,15 @@ sites_free(struct sites *s)
 	free(s);
 }
 
-/* Makes room for one more in an array that grows by doubling; NULL: no memory. */
-static void *
-sites_grow(struct sites *s, void *array, size_t n, size_t size)
-{
-	if ((n & (n - 1)) == 0)
-		array = reallocarray(array, n == 0 ? 1 : 2 * n, size);
-	s->failed |= array == NULL;
-	return array;
-}
-
 static bool
 refuse_function(struct sites *s, uint64_t address, const char *why)
 {
-	struct refused_address *v = sites_grow(s, s->functions, s->nfunctions, sizeof *v);
+	struct refused_address *v = tnfctl_code_grow(s->functions, s->nfunctions, sizeof *v);
 
-	if (v == NULL)
+	if (v == NULL) {
+		s->failed = true;
 		return false;
+	}
 	s->functions = v;
 	v[s->nfunctions++] = (struct refused_address){ address, why };
 	return true;
@@ -105,9 +97,12 @@ note_sequence(struct sites *s, uint64_t place, uint64_t address)
 	    (place - s->sequences.start) % RSEQ_ENTRY != RSEQ_START)
 		return true;
 	p = tnfctl_code_at(&s->code, place - RSEQ_START + RSEQ_SIZE, &left);
-	v = sites_grow(s, s->restarted, s->nrestarted, sizeof *v);
-	if (v == NULL || p == NULL || left < sizeof size)
-		return v != NULL;
+	if (p == NULL || left < sizeof size)
+		return true;
+	if ((v = tnfctl_code_grow(s->restarted, s->nrestarted, sizeof *v)) == NULL) {
+		s->failed = true;
+		return false;
+	}
 	memcpy(&size, p, sizeof size);
 	s->restarted = v;
 	v[s->nrestarted++] = (struct range){ address, size };
@@ -319,8 +314,8 @@ bytes_refused(const struct sites *s, const struct site *site)
 		if (tnfctl_code_is_marked(&s->code, site->address + i))
 			return "branch into it";
 	for (size_t i = 0; i < s->nrestarted; i++)
-		if (site->address < s->restarted[i].start + s->restarted[i].size &&
-		    site->address + site->length > s->restarted[i].start)
+		if (site->address - s->restarted[i].start < s->restarted[i].size ||
+		    s->restarted[i].start - site->address < site->length)
 			return "the kernel starts it again (rseq)";
 	return NULL;
 }
