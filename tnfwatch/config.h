@@ -32,7 +32,8 @@ struct enabled {
 	char	 names[8192];
 };
 
-/* Switches on every probe of the handle that is meant, and off none; adds them. */
+/* Switches on every probe of the handle that is meant, and off none; adds them.  NULL: only
+   that of tnf_incident(3) is meant, which always is. */
 tnfctl_errcode_t enable_apply(const struct enable *, tnfctl_handle_t *, struct enabled *);
 /* Is this probe of a trace meant? */
 bool enable_has(const struct enable *, const struct tnf_probe *);

@@ -6,6 +6,7 @@
 
 #include "format/selector.h"
 #include "tnfwatch/config.h"
+#include "tnfwatch/trigger.h"
 #include "tnfwatch/util.h"
 
 struct enable {
@@ -106,9 +107,16 @@ enable_word(const struct enable *e, size_t i)
 	return tnf_xasprintf("%s=%s%s%s", s->attr.text, quote, s->value.text, quote);
 }
 
+/* The probe by which a program asks for an incident is always meant. */
 static bool
 enable_means(const struct enable *e, const tnfctl_probe_state_t *state)
 {
+	static const char incident[] = "name " TRIGGER_INCIDENT_PROBE ";";
+
+	if (strncmp(state->attr_string, incident, strlen(incident)) == 0)
+		return true;
+	if (e == NULL)
+		return false;
 	const struct tnf_probe_attrs attrs = { state->enabled, state->traced, state->obj_name, "",
 	    state->attr_string };
 

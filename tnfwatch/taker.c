@@ -312,7 +312,7 @@ taker_take(const struct taking *t, pid_t pid, unsigned section)
 	wait_for_start(t->c, p, pid);
 	tnfctl_errcode_t err = take_hold(pid, &h);
 	if (err == TNFCTL_ERR_NONE) {
-		if ((err = take_file(h, t->c, p, &r)) == TNFCTL_ERR_NONE && p->enable != NULL)
+		if ((err = take_file(h, t->c, p, &r)) == TNFCTL_ERR_NONE)
 			err = enable_apply(p->enable, h, &r.probes);
 		if (err != TNFCTL_ERR_NONE)
 			report_failure(&r, err);

@@ -94,6 +94,36 @@ static const struct trigger_kind trigger_event_kind = {
 	.event = event_event,
 };
 
+/* incident(): the program itself asks for an incident, by tnf_incident(3). */
+
+static bool
+incident_concerns(struct watch *w, const struct tnf_probe *p)
+{
+	return strcmp(p->name, TRIGGER_INCIDENT_PROBE) == 0 &&
+	    (w->condition == NULL || expr_possible(w->condition, p));
+}
+
+static void
+incident_event(struct watch *w, const struct feed *feed)
+{
+	int member = perprobe_member(feed->ev->probe, "text");
+	struct tnf_value v = { .null = true };
+	char who[WHO_TEXT];
+
+	if (!watch_holds(w, feed->ev))
+		return;
+	if (member < 0 || !tnf_event_value(feed->ev, (unsigned)member, &v) || v.null ||
+	    v.kind != TNF_K_STRING)
+		v.u.s.len = 0;
+	trigger_fire(w, feed->ev->time, feed->ev, "%.*s%s", v.u.s.len > 160 ? 160 :
+	    (int)v.u.s.len, v.u.s.len > 0 ? v.u.s.chars : "", who_text(who, w, feed->ev));
+}
+
+static const struct trigger_kind trigger_incident_kind = {
+	.name = "incident", .usage = "incident()",
+	.members = true, .concerns = incident_concerns, .event = incident_event,
+};
+
 /* lost(): fires when so many events were lost since it fired last. */
 static void
 lost_lost(struct watch *w, uint64_t n, int64_t now)
@@ -163,6 +193,7 @@ static const struct trigger_kind *const kinds[] = {
 	&trigger_percentile,
 	&trigger_lost_kind,
 	&trigger_ended_kind,
+	&trigger_incident_kind,
 };
 
 const struct trigger_kind *

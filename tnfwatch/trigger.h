@@ -17,6 +17,9 @@
 
 #include <tnf/stream.h>
 
+/* The probe of tnf_incident(3). */
+#define TRIGGER_INCIDENT_PROBE	"tnf_incident"
+
 struct trigger_engine;
 struct trigger_source;
 

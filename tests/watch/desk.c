@@ -6,6 +6,7 @@
  *	begin, end	half of one
  *	beats N MS	N heartbeats, one every MS
  *	spills N	N events as fast as they come
+ *	stuck N		the incident "checkout N is stuck"
  *	refused N	N system calls that end with EIO
  *	exit STATUS
  */
@@ -17,6 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <tnf/incident.h>
 #include <tnf/probe.h>
 
 static long id;
@@ -101,6 +103,8 @@ main(void)
 			beats(a, b);
 		else if (strcmp(word, "spills") == 0)
 			spills(a);
+		else if (strcmp(word, "stuck") == 0)
+			tnf_incident("checkout %ld is stuck", a);
 		else if (strcmp(word, "refused") == 0)
 			refused(a);
 		else if (strcmp(word, "exit") == 0)

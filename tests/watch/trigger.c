@@ -349,7 +349,7 @@ END_TEST
 /* Where the mistake is, and a part of what is said. */
 static const struct { const char *text; size_t offset; const char *says; } mistakes[] = {
 	{ "duraton(order) > 200ms", 0, "is 'duration' meant?" },
-	{ "foo(order) > 200ms", 0, "duration open state rate silence p99 lost ended" },
+	{ "foo(order) > 200ms", 0, "duration open state rate silence p99 lost ended incident" },
 	{ "duration(order) < 200ms", 16, "duration() is compared by > or >=" },
 	{ "duration(order)", 15, "compared by" },
 	{ "duration(order) > 200", 18, "without a unit" },

@@ -1,0 +1,42 @@
+#!/bin/sh
+# Guards: a program that asks for an incident and is not heard, is heard twice, or with another
+# text; a probe that stays off as no section names it.
+# program.sh TNFWATCH DESK TNFDUMP
+. "${TNF_SOURCE:-../..}/tests/lib.sh"
+. "$TNF_SOURCE/tests/watch/lib.sh"
+need_ptrace
+need_program mkfifo
+watch_programs "$1" "$2" "$3"
+
+conf <<T
+keep = 60s
+[process desk]
+program = $SHOP
+size = 256k
+[trigger says]
+when = incident()
+after = 300s
+[trigger seventh]
+when = incident() and text == "checkout 7 is stuck"
+after = 300s
+T
+w check >"$TMP/out" 2>&1 || fail "check: $(cat "$TMP/out")"
+watch
+mkfifo "$TMP/in" || fail "mkfifo"
+"$SHOP" <"$TMP/in" >"$TMP/said" &
+SHOPPID=$!
+STARTED="$STARTED $SHOPPID"
+exec 3>"$TMP/in"
+is_watched() { answers && grep -q "^desk-$SHOPPID " "$TMP/status"; }
+wait_for 120 is_watched || fail "not watched: $(cat "$TMP/log" "$TMP/status")"
+for n in 5 6 7; do echo "stuck $n" >&3; done
+fired() { awk -v t="$1" '$1 == t { print $2 }' "$TMP/status"; }
+all() { answers && [ "$(fired says)" -ge 3 ] && [ "$(fired seventh)" -ge 1 ]; }
+wait_for 120 all || fail "not heard: $(cat "$TMP/status" "$TMP/log")"
+stop_watch
+jq -r '.firings[] | select(.trigger == "says") | .reason' "$(incident)/incident.json" >"$TMP/reasons"
+for n in 5 6 7; do echo "checkout $n is stuck in shop ($SHOPPID/$SHOPPID)"; done >"$TMP/want"
+diff "$TMP/want" "$TMP/reasons" || fail "other reasons"
+[ "$(jq '[.firings[] | select(.trigger == "seventh")] | length' "$(incident)/incident.json")" -eq 1 ] ||
+	fail "the seventh: $(jq .firings "$(incident)/incident.json")"
+echo "$(grep -c . "$TMP/reasons") heard"
