@@ -27,7 +27,7 @@ extern "C" {
 #define TNF_INCIDENT_MAX	256
 
 __attribute__((format(printf, 3, 4), unused))
-static inline const char *
+static __inline__ const char *
 tnf_incident_text_(char *text, size_t size, const char *format, ...)
 {
 	va_list ap;
@@ -38,6 +38,9 @@ tnf_incident_text_(char *text, size_t size, const char *format, ...)
 	return text;
 }
 
+/* C before 1999 has no such macros, but its compilers do. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wvariadic-macros"
 #define tnf_incident(...) \
 	do { \
 		char tnf_text_[TNF_INCIDENT_MAX]; \
@@ -45,6 +48,7 @@ tnf_incident_text_(char *text, size_t size, const char *format, ...)
 		TNF_PROBE_1(tnf_incident, "incident", "", tnf_string, text, \
 		    tnf_incident_text_(tnf_text_, sizeof tnf_text_, __VA_ARGS__)); \
 	} while (0)
+#pragma GCC diagnostic pop
 
 #ifdef __cplusplus
 }
