@@ -26,10 +26,15 @@ libdir=$LIBDIR
 examples=$PREFIX/share/doc/tnf/examples
 export PKG_CONFIG_PATH="$pcdir" PKG_CONFIG_SYSROOT_DIR="$DEST"
 
+# What a static link takes.  Debian has libZydis as a shared library alone.
+static_libs() {
+	pkg-config --static --libs "$@" | sed 's/-lZydis/-Wl,-Bdynamic & -Wl,-Bstatic/'
+}
+
 # build NAME PACKAGE FLAGS...: compiles an example against PACKAGE.
 build() {
 	name=$1 package=$2; shift 2
-	flags=$(pkg-config --cflags "$package") && libs=$(pkg-config "$@" --libs "$package") ||
+	flags=$(pkg-config --cflags "$package") && libs=$(if [ $# -eq 0 ]; then pkg-config --libs "$package"; else static_libs "$package"; fi) ||
 		{ bad "pkg-config $package"; return; }
 	mode=; [ $# -eq 0 ] || mode=-Wl,-Bstatic
 	${CC:-cc} -O2 -o "$TMP/$name${mode:+-static}" "$examples/$name.c" $flags \
@@ -48,7 +53,7 @@ printf '#include <tnf/tnf.h>\n#include <tnf/tnfctl.h>\nint main(int n, char **v)
 for both in "libtnf libtnfctl" "libtnfctl libtnf"; do
 	# shellcheck disable=SC2046,SC2086 # words
 	${CC:-cc} -w -o "$TMP/both" "$TMP/both.c" $(pkg-config --cflags $both) -Wl,-Bstatic \
-		$(pkg-config --static --libs $both) -Wl,-Bdynamic >"$TMP/log" 2>&1 && "$TMP/both" ||
+		$(static_libs $both) -Wl,-Bdynamic >"$TMP/log" 2>&1 && "$TMP/both" ||
 		{ cat "$TMP/log"; bad "$both: not linked into one program"; }
 done
 
