@@ -96,41 +96,58 @@ wanted_programs(const struct kp *kp, uint64_t probes)
 	return programs & ~(kp->missing | kp->state->refused);
 }
 
+/* A program at a software event has a link for each CPU. */
+static bool
+is_event(unsigned program)
+{
+	return kp_programs[program].kind == KP_KIND_FAULTS ||
+	    kp_programs[program].kind == KP_KIND_CLOCK;
+}
+
 static void
 pin_name(char *buf, size_t n, unsigned program, int cpu)
 {
-	if (kp_programs[program].kind == KP_KIND_FAULTS)
+	if (is_event(program))
 		snprintf(buf, n, "%s-%d", kp_programs[program].name, cpu);
 	else
 		snprintf(buf, n, "%s", kp_programs[program].name);
 }
 
-/* Every fault that is done, on one CPU. */
+/* On one CPU: every fault that is done, or the clock while a thread runs. */
 static int
-fault_event(unsigned program, int cpu)
+cpu_event(const struct kp *kp, unsigned program, int cpu)
 {
-	struct perf_event_attr attr = {
+	struct perf_event_attr faults = {
 		.type = PERF_TYPE_SOFTWARE,
-		.size = sizeof attr,
+		.size = sizeof faults,
 		.config = program == KP_PROGRAM_major_done ?
 		    PERF_COUNT_SW_PAGE_FAULTS_MAJ : PERF_COUNT_SW_PAGE_FAULTS_MIN,
 		.sample_period = 1,
 		.sample_type = PERF_SAMPLE_ADDR,
+	}, clock = {
+		.type = PERF_TYPE_SOFTWARE,
+		.size = sizeof clock,
+		.config = PERF_COUNT_SW_CPU_CLOCK,
+		.freq = 1,
+		.sample_freq = kp->state->sample_rate,
+		.exclude_idle = 1,
 	};
-	int fd = syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	int fd = syscall(SYS_perf_event_open,
+	    kp_programs[program].kind == KP_KIND_CLOCK ? &clock : &faults, -1, cpu, -1,
+	    PERF_FLAG_FD_CLOEXEC);
 
 	return fd == -1 ? -errno : fd;
 }
 
 static int
-make_link(unsigned program, int prog, int cpu)
+make_link(const struct kp *kp, unsigned program, int prog, int cpu)
 {
 	const struct kp_program_row *p = &kp_programs[program];
 	int event, link;
 
-	if (p->kind != KP_KIND_FAULTS)
+	if (!is_event(program))
 		return bpf_raw_tracepoint_open(p->kind == KP_KIND_RAW ? p->hook : NULL, prog);
-	event = fault_event(program, cpu);
+	event = cpu_event(kp, program, cpu);
 	if (event < 0)
 		return event;
 	link = bpf_link_create(prog, event, BPF_PERF_EVENT, NULL);
@@ -187,12 +204,11 @@ attach_one(struct kp *kp, unsigned program, int prog, int cpu)
 		kp_iterate(KP_PROGRAM_forget_requests);
 	if (program == KP_PROGRAM_irq_end)
 		forget_interrupts(kp);
-	link = make_link(program, prog, cpu);
+	link = make_link(kp, program, prog, cpu);
 	if (link == -ENODEV)		/* this CPU is off */
 		return 0;
 	if (link < 0)
-		return (kp_programs[program].kind == KP_KIND_FAULTS ? kp_event_refused :
-		    kp_refused)(kp, link, kp_programs[program].hook);
+		return (is_event(program) ? kp_event_refused : kp_refused)(kp, link, kp_programs[program].hook);
 	snprintf(path, sizeof path, KP_DIR_LINK "/%s", name);
 	r = kp_pin(kp, link, path);
 	close(link);
@@ -202,7 +218,7 @@ attach_one(struct kp *kp, unsigned program, int prog, int cpu)
 static int
 attach_program(struct kp *kp, unsigned program)
 {
-	int n = kp_programs[program].kind == KP_KIND_FAULTS ? kp->cpus : 1;
+	int n = is_event(program) ? kp->cpus : 1;
 	char path[PATH_MAX];
 	int prog, r = 0;
 
@@ -216,10 +232,10 @@ attach_program(struct kp *kp, unsigned program)
 	return r;
 }
 
-static void
-attach_undo(struct kp *kp, unsigned program)
+void
+kp_detach(struct kp *kp, unsigned program)
 {
-	int n = kp_programs[program].kind == KP_KIND_FAULTS ? kp->cpus : 1;
+	int n = is_event(program) ? kp->cpus : 1;
 	char name[64], path[PATH_MAX];
 
 	for (int cpu = 0; cpu < n; cpu++) {
@@ -279,6 +295,6 @@ kp_attach_sync(struct kp *kp)
 		kp_iterate(KP_PROGRAM_remember_living);
 	for (unsigned i = KP_PROGRAM_COUNT; i-- > 0;)
 		if (!(programs >> i & 1))
-			attach_undo(kp, i);
+			kp_detach(kp, i);
 	return 0;
 }

@@ -435,12 +435,26 @@ const struct kp_row kp_catalogue[KP_PROBES] = {
 		.when = "The writer goes to sleep on the lock reason, which thread owner has.",
 		.differs = "The original has no such probe.\nIt is written right before"
 		    " thread_block, with the same reason, where the owner can be told: of a mutex"
-		    " of glibc, of a futex with priority inheritance, of a mutex, an rw_semaphore"
-		    " that a writer has, or an rt_mutex of the kernel.\nThe owner of"
+		    " of glibc, of a futex with priority inheritance, of a mutex, an rt_mutex or an"
+		    " rw_semaphore of the kernel that a writer has, or a single reader.\nThe owner of"
 		    " a glibc mutex is what the program has noted there; in a nested"
 		    " name space of processes there is no event for it.",
 		.example = "reason: 0x7f75c2642498 owner: 15834",
 		.says = "The writer waits for a mutex that thread 15834 has locked.",
+	},
+	[KP_SAMPLE] = {
+		"sample", "profile", "sample.bpf.c",
+		ROW(SAMPLE, kp_sample),
+		.member = { M("symbols", "stack"), M("uint64_array", "user") },
+		.needs = P(sample_take), .fidelity = KP_DERIVED,
+		.when = "The writer ran on this CPU when its clock told so, 99 times a second"
+		    " unless the setting sample_rate says otherwise.",
+		.differs = "The original has no such probe.\nstack has the kernel's frames, the"
+		    " innermost first, and is 0 in user mode; user has those of the program"
+		    " (0: a kernel thread), as far as its functions keep frame pointers.\nA CPU"
+		    " that is idle causes no event.",
+		.example = "stack: <tnf_symbols> user: <tnf_uint64_array>",
+		.says = "The writer was in a system call or an interrupt.",
 	},
 };
 

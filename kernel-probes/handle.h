@@ -129,6 +129,8 @@ int kp_load(struct kp *, size_t size);
 
 /* attach.c */
 int kp_attach_sync(struct kp *);	/* attaches and detaches, as the state says */
+/* Detaches a program, which kp_attach_sync() attaches anew. */
+void kp_detach(struct kp *, unsigned program);
 /* A descriptor for reading an iterator's output, or a negative errno: this kernel did not
    take the iterator. */
 int kp_iterator(enum kp_program);

@@ -109,7 +109,8 @@ int kp_filter_list(struct kp *, pid_t **ret, int *ret_n);	/* malloc'ed */
  * "stack_depth": frames in thread_block, 0 to 32 (8); "recover_reason": 1 lets
  * thread_block search the stack for the wait queue (1); "rawio": 0 attaches the
  * physio probes, which hang on every system call, only if a block device is open
- * with O_DIRECT when tracing is switched on or a probe is, 1 in any case (0).
+ * with O_DIRECT when tracing is switched on or a probe is, 1 in any case (0); "sample_rate":
+ * samples a second on a CPU, 1 to 10000 (99).
  * -EINVAL: no such name or value.
  */
 int kp_setting_get(struct kp *, const char *name, unsigned *ret);

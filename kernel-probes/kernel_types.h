@@ -143,6 +143,7 @@ struct mutex {
 };
 
 struct rw_semaphore {
+	atomic_long_t count;
 	atomic_long_t owner;
 };
 

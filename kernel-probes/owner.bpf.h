@@ -31,8 +31,17 @@ static __always_inline u64 lock_kind(u32 flags)
 	return flags & (LOCK_READS | LOCK_WRITES) ? KIND_RWSEM : KIND_OTHER;
 }
 
-#define OWNER_READS	1	/* rw_semaphore: readers have it; the latest of them is noted */
+#define OWNER_READS	1	/* rw_semaphore: readers have it; the latest of them is noted, ... */
+#define READERS(count)	((u64)(count) << 1 >> 9)	/* ... and their number */
 #define OWNER_FLAGS	7ull	/* in the low bits of the owner's address */
+
+/* The thread that has an rw_semaphore, with flags: its writer, or its only reader. */
+static __always_inline u64 rwsem_owner(struct rw_semaphore *s)
+{
+	u64 owner = BPF_CORE_READ(s, owner.counter);
+
+	return owner & OWNER_READS && READERS(BPF_CORE_READ(s, count.counter)) != 1 ? 0 : owner;
+}
 
 /* The number of the thread that has a lock of the kernel, or 0. */
 static __always_inline u32 lock_owner(u64 lock)
@@ -45,9 +54,7 @@ static __always_inline u32 lock_owner(u64 lock)
 		owner = BPF_CORE_READ((struct mutex *)at, owner.counter);
 		break;
 	case KIND_RWSEM:
-		owner = BPF_CORE_READ((struct rw_semaphore *)at, owner.counter);
-		if (owner & OWNER_READS)
-			return 0;
+		owner = rwsem_owner(at);
 		break;
 	case KIND_RT:
 		owner = (u64)BPF_CORE_READ((struct rt_mutex_base *)at, owner);

@@ -7,7 +7,7 @@
 #ifndef KERNEL_PROBES_PROGRAMS_H
 #define KERNEL_PROBES_PROGRAMS_H
 
-/* Kinds: BTF and RAW tracepoints, software event on every CPU (FAULTS), and
+/* Kinds: BTF and RAW tracepoints, software event on every CPU (FAULTS, CLOCK), and
    an iterator that runs when the buffer is made or read, or tracing ends (ITER). */
 #define KP_PROGRAMS(X)							\
 	X(find_nodes,		ITER,	"")				\
@@ -64,6 +64,7 @@
 	X(timer_begin,		BTF,	"timer_expire_entry")		\
 	X(waking,		BTF,	"sched_waking")			\
 	X(signal_sent,		BTF,	"signal_generate")		\
+	X(sample_take,		CLOCK,	"cpu-clock")			\
 	X(physio_start,		BTF,	"sys_enter")			\
 	X(physio_end,		BTF,	"sys_exit")			\
 	X(remember_living,	ITER,	"")				\
@@ -76,6 +77,6 @@ enum kp_program {
 	KP_PROGRAM_COUNT
 };
 
-enum kp_kind { KP_KIND_BTF, KP_KIND_RAW, KP_KIND_FAULTS, KP_KIND_ITER };
+enum kp_kind { KP_KIND_BTF, KP_KIND_RAW, KP_KIND_FAULTS, KP_KIND_CLOCK, KP_KIND_ITER };
 
 #endif /* KERNEL_PROBES_PROGRAMS_H */

@@ -25,6 +25,7 @@
 #define KP_CPU_HOLDS	8u	/* blocks that a CPU holds; a power of two */
 #define KP_CPU_AHEAD	3u	/* of these, the empty ones for nested writers */
 #define KP_STACK_MAX	32u	/* frames in an event */
+#define KP_USER_STACK_MAX 96u	/* of a program, in a sample */
 
 /* A probe's number, from 1, is its index in the catalogue and in the directory. */
 enum kp_id {
@@ -61,6 +62,7 @@ enum kp_id {
 	KP_THREAD_THROTTLE,
 	KP_THREAD_SIGNAL,
 	KP_LOCK_OWNER,
+	KP_SAMPLE,
 	KP_PROBES		/* one more than the last */
 };
 
@@ -257,6 +259,12 @@ struct kp_thread_signal {
 	__u32 pad;
 	__s64 signo;
 	__s64 code;
+};
+
+struct kp_sample {		/* references to the records that follow, or 0 */
+	struct kp_event h;
+	__u32 stack;
+	__u32 user;
 };
 
 struct kp_lock_owner {
@@ -527,7 +535,7 @@ struct kp_shared {
 	__u32 pool_taken;	/* slots that have lost their block to definitions */
 	__u32 rules;		/* reasons that rules give */
 	__u32 filter_except;	/* the set has the processes that are left out */
-	__u32 reserved32;
+	__u32 sample_rate;	/* samples a second on a CPU */
 	__u64 reserved[2];
 	__u32 record_tag[16];	/* by enum kp_record */
 	__u32 type[KP_TYPES_MAX]; /* offsets of the definitions, by enum tnf_core */

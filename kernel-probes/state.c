@@ -11,6 +11,7 @@
 #include "kernel-probes/handle.h"
 
 #define STACK_DEPTH	8	/* as many as the original */
+#define SAMPLE_RATE	99	/* a second; out of step with what programs do each 10 ms */
 #define IMPORT_RATE	250000	/* events a second, of an imported probe on a CPU */
 
 static void
@@ -23,6 +24,7 @@ state_init(struct kp_shared *s)
 	s->stack_depth = STACK_DEPTH;
 	s->recover = 1;
 	s->import_rate = IMPORT_RATE;
+	s->sample_rate = SAMPLE_RATE;
 }
 
 static int

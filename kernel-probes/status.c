@@ -142,20 +142,23 @@ kp_status(struct kp *kp, struct kp_status *ret)
 static const struct {
 	const char *name;
 	size_t	at;
-	__u32	max;
+	__u32	min, max;
 } settings[] = {
-	{ "stack_depth", offsetof(struct kp_shared, stack_depth), KP_STACK_MAX },
-	{ "rawio", offsetof(struct kp_shared, rawio), 1 },
-	{ "filter_except", offsetof(struct kp_shared, filter_except), 1 },
-	{ "import_rate", offsetof(struct kp_shared, import_rate), UINT32_MAX },
-	{ "recover_reason", offsetof(struct kp_shared, recover), 1 },
+	{ "stack_depth", offsetof(struct kp_shared, stack_depth), 0, KP_STACK_MAX },
+	{ "rawio", offsetof(struct kp_shared, rawio), 0, 1 },
+	{ "filter_except", offsetof(struct kp_shared, filter_except), 0, 1 },
+	{ "import_rate", offsetof(struct kp_shared, import_rate), 0, UINT32_MAX },
+	{ "recover_reason", offsetof(struct kp_shared, recover), 0, 1 },
+	{ "sample_rate", offsetof(struct kp_shared, sample_rate), 1, 10000 },
 };
 
+/* The setting's place in the state and its range; NULL: there is none of this name. */
 static __u32 *
-settings_find(struct kp_shared *s, const char *name, __u32 *max)
+settings_find(struct kp_shared *s, const char *name, __u32 *min, __u32 *max)
 {
 	for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
 		if (strcmp(name, settings[i].name) == 0) {
+			*min = settings[i].min;
 			*max = settings[i].max;
 			return (__u32 *)(void *)((char *)s + settings[i].at);
 		}
@@ -165,7 +168,7 @@ settings_find(struct kp_shared *s, const char *name, __u32 *max)
 KP_EXPORT int
 kp_setting_get(struct kp *kp, const char *name, unsigned *ret)
 {
-	__u32 max, *p = settings_find(kp->state, name, &max);
+	__u32 min, max, *p = settings_find(kp->state, name, &min, &max);
 
 	if (p == NULL)
 		return kp_fail(kp, -EINVAL, "%s: no such setting", name);
@@ -176,18 +179,24 @@ kp_setting_get(struct kp *kp, const char *name, unsigned *ret)
 KP_EXPORT int
 kp_setting_set(struct kp *kp, const char *name, unsigned value)
 {
-	__u32 max, *p;
+	__u32 min, max, *p;
 	int r;
 
 	if ((r = kp_state_usable(kp)) < 0 || (r = kp_state_make(kp)) < 0)
 		return r;
-	p = settings_find(kp->state, name, &max);
+	p = settings_find(kp->state, name, &min, &max);
 	if (p == NULL)
 		return kp_fail(kp, -EINVAL, "%s: no such setting", name);
 	if (value > max)
 		return kp_fail(kp, -EINVAL, "%s: %u is more than %u", name, value, max);
+	if (value < min)
+		return kp_fail(kp, -EINVAL, "%s: %u is less than %u", name, value, min);
 	*p = value;
-	return p == &kp->state->import_rate ? kp_imports_rerate(kp) : kp_attach_sync(kp);
+	if (p == &kp->state->import_rate)
+		return kp_imports_rerate(kp);
+	if (p == &kp->state->sample_rate)
+		kp_detach(kp, KP_PROGRAM_sample_take);
+	return kp_attach_sync(kp);
 }
 
 /* A block begins with a schedule record, which has the block's CPU, number and time. */

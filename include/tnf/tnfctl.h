@@ -343,7 +343,8 @@ tnfctl_errcode_t tnfctl_filter_list_follow(tnfctl_handle_t *, pid_t);
    first) and "recover_reason" (0 or 1, 1 at first: look for the object on the
    stack); and physio_start and physio_end: "rawio" (0 or 1, 0 at first: they see
    every system call, also while no raw device is open); and each imported probe:
-   "import_rate" (events a second on each CPU, 250000 at first, 0: any number).
+   "import_rate" (events a second on each CPU, 250000 at first, 0: any number); and
+   sample: "sample_rate" (samples a second on each CPU, 1 to 10000, 99 at first).
    Kept until the buffer is freed.  BADARG: no kernel handle, unknown name, value
    out of range. */
 tnfctl_errcode_t tnfctl_setting_set(tnfctl_handle_t *, const char *name,

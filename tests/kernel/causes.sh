@@ -24,10 +24,10 @@ equal "of these, without the same reason in thread_block" \
 		!($1 in has) { n++ } END { print n + 0 }' - "$TMP/reasons")" 0
 
 # An rw_semaphore of the kernel, that of a process' memory map.
-traced "$work" maps 10
+traced "$work" maps 20
 pid=$(said pid)
 events "$pid" lock_owner | awk '$2 == $1' >"$TMP/owners"
-within "waits for the memory map" "$(wc -l <"$TMP/owners")" 5 20
+within "waits for the memory map" "$(wc -l <"$TMP/owners")" 10 60
 equal "of these, for the other thread" "$(grep -c "owner: $(said other)\$" "$TMP/owners")" "$(wc -l <"$TMP/owners")"
 
 traced "$work" stop 3

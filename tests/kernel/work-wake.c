@@ -149,16 +149,39 @@ wake_maps(long n, char **arg)
 {
 	pid_t other = 0;
 	pthread_t t;
+	long before;
 
 	pthread_create(&t, NULL, map_much, &other);
-	for (long tries = 0; slept() < n && tries < 100000000; tries++)
+	before = slept();
+	for (long tries = 0; slept() < before + n && tries < 100000000; tries++)
 		munmap(work_memory(1), PAGE);
 	maps_done = 1;
 	pthread_join(t, NULL);
 	printf("other %d\n", (int)other);
 }
 
+/* Computes for so many milliseconds of CPU time, in a function of its own. */
+__attribute__((noinline, optimize("no-omit-frame-pointer"))) static void
+burn_here(long ms)
+{
+	struct timespec now;
+
+	do {
+		for (int i = 0; i < 1000000; i++)
+			work_sink++;
+		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	} while (now.tv_sec * 1000 + now.tv_nsec / 1000000 < ms);
+}
+
+static void
+wake_burn(long n, char **arg)
+{
+	printf("burn %#lx\n", (unsigned long)burn_here);
+	burn_here(n);
+}
+
 const struct work work_wake[] = {
+	{ "burn", wake_burn },
 	{ "maps", wake_maps },
 	{ "wake-pipe", wake_pipe },
 	{ "wake-tcp", wake_tcp },

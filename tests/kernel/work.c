@@ -25,6 +25,7 @@
  *	work direct N DEVICE	unbuffered transfers
  *	work merged N FILE	N pages at once, in requests of as many as can be
  *	work split N DEVICE	N times 256 KiB by each of four threads
+ *	work burn MS		so long on a CPU, in one function
  *	work maps N		two threads that want their process' memory map, until one has
  *				waited N times
  *	work wake-pipe N	N bytes to a process on another CPU and back

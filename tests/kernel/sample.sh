@@ -1,0 +1,34 @@
+#!/bin/sh
+# sample.sh - samples are missing, too many, of idle CPUs, of filtered processes, or do not say
+# where a thread is.
+. "$(dirname "$0")/kernel.sh"
+
+trace_begin 16000000 sample
+# "kpctl" has ended when the process is looked at: the events of the clocks go on without it.
+traced "$work" burn 1000
+pid=$(said pid)
+within "samples of a second on a CPU" "$(count "$pid" sample)" 40 130
+equal "samples of idle CPUs" "$(events 0 sample | wc -l)" 0
+"$tnfdump" --to jsonl --process "$pid" "$TMP/buf" >"$TMP/samples" || fail "tnfdump"
+burn=$(($(said burn)))
+# The innermost frame, unless an interrupt came in between, or the clock is read.
+within "of these, in the function" "$(sed -n 's/.*"user":\[\([0-9]*\).*/\1/p' "$TMP/samples" |
+	awk -v f="$burn" '$1 >= f && $1 < f + 256' | wc -l)" $(($(count "$pid" sample) * 9 / 10)) 130
+within "of these, called by another function" "$(grep -c '"user":\[[0-9]*,[0-9]' "$TMP/samples")" \
+	$(($(count "$pid" sample) * 9 / 10)) 130
+
+# Kernel frames, the innermost first: the loop of system calls is in the kernel for most of its time.
+traced "$work" syscalls 2000000
+pid=$(said pid)
+within "samples in the kernel" "$(events "$pid" sample | grep -c 'stack: <tnf_symbols>')" 1 100000
+
+"$kpctl" set sample_rate 1000 || fail "set sample_rate"
+! "$kpctl" set sample_rate 0 2>"$TMP/err" || fail "a rate of 0"
+grep -q 'sample_rate: 0 is less than 1' "$TMP/err" || fail "$(cat "$TMP/err")"
+traced "$work" burn 1000
+within "at 1000 a second" "$(count "$(said pid)" sample)" 400 1300
+
+# The filter holds.
+"$kpctl" set sample_rate 99 && "$kpctl" filter add $$ && "$kpctl" filter on || fail "filter"
+traced "$work" burn 300
+equal "samples of a process that is filtered out" "$(count "$(said pid)" sample)" 0
