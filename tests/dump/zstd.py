@@ -104,9 +104,10 @@ def bombs(data):
             ("ones", b"".join([zstd(b"\1" * (16 << 20))] * 20), "too large when it is unpacked"),
             ("trace", zstd(head) + b"".join([zstd(b"\1" * (16 << 20))] * 20),
              "too large when it is unpacked"),
-            ("text", zstd(b"hello, world"), ""),
-            ("nothing", zstd(b""), ""),
-            ("garbage", b"\x28\xb5\x2f\xfd" + os.urandom(1000), "")):
+            ("text", zstd(b"hello, world"), "not a TNF file"),
+            ("half", zstd(os.urandom(300000))[:200000], "not a TNF file"),
+            ("nothing", zstd(b""), "not a TNF file"),
+            ("garbage", b"\x28\xb5\x2f\xfd" + os.urandom(1000), "not a TNF file")):
         lines, said, status = dump(save(name + ".zst", bomb))
         if lines or status == 0 or says not in said:
             fail(name, "says", said, status)

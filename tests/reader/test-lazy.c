@@ -29,8 +29,10 @@ struct seen {
 
 static struct seen whole[EVENTS_MAX], lazy[EVENTS_MAX];
 
+#define FEW_TYPES	4096u	/* bytes: so threads of the survey begin among the data */
+
 static const struct mk_opts kinds[] = {
-	{ .data_blocks = BLOCKS, .wrap = true, .hold = true },
+	{ .data_blocks = BLOCKS, .wrap = true, .hold = true, .tag_reserve = FEW_TYPES },
 	{ .data_blocks = BLOCKS, .wrap = true, .hold = true, .big = true },
 	{ .data_blocks = BLOCKS, .wrap = true, .hold = true, .narrow = true, .align4 = true },
 	{ .data_blocks = BLOCKS, .wrap = true, .hold = true, .narrow = true, .big = true },
