@@ -49,7 +49,7 @@ why_reason_name(const struct why_node *n)
 	if (n->cause == WHY_THROTTLED)
 		return "throttled";
 	if (n->kind == WHY_RUN)
-		return n->cause == WHY_FAULT ? "page fault" : NULL;
+		return n->cause == WHY_OTHER ? NULL : short_things[n->cause];
 	return n->kind == WHY_ASLEEP ? short_things[n->cause] : NULL;
 }
 
@@ -102,7 +102,7 @@ put_asleep(struct why *w, struct out *o, const struct why_node *n, bool numbers)
 		out_lit(o, "stopped");
 		if (n->waker != 0) {
 			out_lit(o, " by ");
-			why_put_thread(w, o, n->waker, n->from, numbers);
+			why_put_thread(w, o, n->waker, n->to, numbers);
 		}
 		return;
 	}
@@ -128,7 +128,7 @@ put_asleep(struct why *w, struct out *o, const struct why_node *n, bool numbers)
 		out_lit(o, ", ended by an interrupt");
 	else if (n->waker != 0) {
 		out_lit(o, ", woken by ");
-		why_put_thread(w, o, n->waker, n->from, numbers);
+		why_put_thread(w, o, n->waker, n->to, numbers);
 	}
 }
 
@@ -140,7 +140,9 @@ why_put_leaf(struct why *w, struct out *o, const struct why_node *n, bool number
 
 	switch (n->kind) {
 	case WHY_RUN:
-		out_str(o, n->cause == WHY_FAULT ? "on the CPU, in a page fault" : "on the CPU");
+		out_str(o, n->cause == WHY_FAULT ? "on the CPU, in a page fault" :
+		    n->cause == WHY_RECLAIM ? "on the CPU, looking for free memory (reclaim)" :
+		    "on the CPU");
 		if (n->call >= 0 && (call = pretty_call_name((uint64_t)n->call, 0)) != NULL)
 			tnf_out_format(o, ", in %s()", call);
 		if (numbers && (hot = why_hot(w, n, &share, &all)) != NULL)
@@ -185,7 +187,7 @@ put_step(struct why *w, struct out *o, const struct why_node *n, bool numbers)
 		return;
 	out_str(o, n->kind == WHY_QUEUED ? "queued for" : short_things[n->cause]);
 	out_str(o, n->kind == WHY_QUEUED ? " " : " of ");
-	why_put_thread(w, o, n->waker, n->from, numbers);
+	why_put_thread(w, o, n->waker, n->to, numbers);
 	out_lit(o, ": ");
 }
 

@@ -10,8 +10,9 @@
 
 #define CPUS_MAX	4096
 
-/* States of a thread, beyond those of tnf_microstate: 0 USER .. 9 STOPPED. */
-enum { S_USER, S_SYSTEM, S_TRAP, S_TFAULT, S_DFAULT, S_KFAULT, S_USER_LOCK, S_SLEEP, S_WAIT_CPU,
+/* States of a thread, beyond those of tnf_microstate: 0 USER .. 9 STOPPED.  TRAP does not occur
+   on Linux: its number means here that the thread looks for free memory. */
+enum { S_USER, S_SYSTEM, S_RECLAIM, S_TFAULT, S_DFAULT, S_KFAULT, S_USER_LOCK, S_SLEEP, S_WAIT_CPU,
     S_STOPPED, S_UNKNOWN, S_ENDED };
 
 /* A thread enters a state. */
@@ -58,6 +59,8 @@ struct thread {
 	uint32_t waker, request;
 	uint8_t	 by;
 	bool	 throttled;	/* told before the state */
+	bool	 reclaims;	/* it looks for free memory */
+	uint32_t owner;		/* of the lock for which it goes to sleep, told before */
 	uint32_t stopper;	/* the thread that sent it the last signal that stops */
 };
 

@@ -8,7 +8,7 @@
 
 enum what { M_NEW, M_NONE, M_STATE, M_BLOCK, M_CREATE, M_EXIT, M_CALL, M_RETURN, M_STRATEGY,
     M_BIODONE, M_WAKING,
-    M_WAKEUP, M_THROTTLE, M_SIGNAL, M_OWNER, M_SAMPLE };
+    M_WAKEUP, M_THROTTLE, M_SIGNAL, M_OWNER, M_SAMPLE, M_SCAN, M_SCANNED };
 
 struct meaning {
 	enum what what;
@@ -35,6 +35,8 @@ static const struct {
 	{ "thread_signal", M_SIGNAL, { "tid", "signo" } },
 	{ "lock_owner", M_OWNER, { "owner" } },
 	{ "sample", M_SAMPLE, { NULL } },
+	{ "pageout_scan_start", M_SCAN, { NULL } },
+	{ "pageout_scan_end", M_SCANNED, { NULL } },
 };
 
 struct why *
@@ -150,7 +152,7 @@ thread_at(struct why *w, unsigned host, uint64_t tid)
 {
 	uint32_t *id = task_entry(w, host, tid);
 
-	if (*id == 0 || w->threads[*id].ended) {
+	if (*id == 0) {
 		*id = thread_new(w, host);
 		w->threads[*id].is.tid = tid;
 	}
@@ -278,7 +280,7 @@ gets_cpu(struct why *w, uint32_t id, unsigned state, const struct tnf_event *ev)
 			enter(before, before->ended ? S_ENDED : S_UNKNOWN, ev->time, -1);
 	}
 	turn(c, id, ev->time);
-	enter(&w->threads[id], state, ev->time, ev->cpu);
+	enter(&w->threads[id], w->threads[id].reclaims ? S_RECLAIM : state, ev->time, ev->cpu);
 }
 
 /* Thread 'id' is woken, and ready to run. */
@@ -352,7 +354,7 @@ state_event(struct why *w, const struct meaning *m, uint32_t writer, const struc
 		woken(w, id, state == S_WAIT_CPU ? writer : 0, ev);
 	if (m->b >= 0 && state == S_WAIT_CPU)
 		return;
-	if (m->b >= 0 || state <= S_TRAP)
+	if (m->b >= 0 || state <= S_RECLAIM)
 		gets_cpu(w, id, (unsigned)state, ev);
 	else
 		leaves_cpu(w, id, (unsigned)state, ev);
@@ -371,8 +373,9 @@ block_event(struct why *w, uint32_t id, const struct tnf_event *ev)
 		turn(cpu_of(w, tnf_file_host(ev->file), ev->cpu), 0, ev->time);
 	}
 	WHY_ROOM(w->blocks, w->n_blocks);
-	w->blocks[w->n_blocks] = (struct block){ ev->probe, ev->pos, 0 };
+	w->blocks[w->n_blocks] = (struct block){ ev->probe, ev->pos, w->threads[id].owner };
 	l->detail = w->n_blocks++;
+	w->threads[id].owner = 0;
 }
 
 /* The last request with this buf, + 1; its address is used again. */
@@ -474,10 +477,21 @@ owner_event(struct why *w, const struct meaning *m, uint32_t id, const struct tn
 {
 	const uint32_t key[2] = { tnf_file_host(ev->file), (uint32_t)value_of(ev, m->a) };
 	const uint32_t *owner = tnf_map_get(&w->by_number, key, sizeof(key));
-	struct change *l = last_change(&w->threads[id]);
 
-	if (owner != NULL && l != NULL && l->asleep && l->detail != 0)
-		w->blocks[l->detail].owner = *owner;
+	w->threads[id].owner = owner != NULL ? *owner : 0;
+}
+
+/* The writer begins to look for free memory, or has looked. */
+static void
+scan(struct why *w, uint32_t id, bool begins, const struct tnf_event *ev)
+{
+	struct thread *t = &w->threads[id];
+
+	if (id == 0)
+		return;
+	t->reclaims = begins;
+	if (is_running(last_change(t)))
+		enter(t, begins ? S_RECLAIM : S_SYSTEM, ev->time, ev->cpu);
 }
 
 static void
@@ -499,7 +513,7 @@ begins(struct why *w, uint32_t maker, unsigned host, uint64_t tid)
 	uint32_t id = thread_at(w, host, tid);
 
 	if (w->threads[id].n > 0 || w->threads[id].is.lwpid != 0) {
-		w->threads[id].ended = true;
+		*task_entry(w, host, tid) = 0;
 		id = thread_at(w, host, tid);
 	}
 	w->threads[id].waker = maker;
@@ -580,6 +594,10 @@ kernel_event(struct why *w, const struct meaning *m, uint32_t id, const struct t
 		return;
 	case M_SAMPLE:
 		sample_event(w, id, ev);
+		return;
+	case M_SCAN:
+	case M_SCANNED:
+		scan(w, id, m->what == M_SCAN, ev);
 		return;
 	default:
 		return;

@@ -80,7 +80,7 @@ put_node(const struct printing *p, const struct why_node *n)
 {
 	if (n->kind == WHY_READY)
 		put_ready(p, n);
-	else if (n->kind == WHY_ASLEEP && n->child != NULL) {
+	else if (n->kind == WHY_ASLEEP && n->child != NULL && n->to - n->from >= p->least) {
 		tnf_out_format(p->o, "waits for %s", why_thing(n));
 		if (n->owner != 0 && n->owner != n->waker) {
 			out_lit(p->o, " that ");
@@ -88,11 +88,11 @@ put_node(const struct printing *p, const struct why_node *n)
 			out_lit(p->o, " has");
 		}
 		out_str(p->o, n->cause == WHY_MESSAGE ? ", sent by " : ", woken by ");
-		why_put_thread(p->w, p->o, n->waker, n->from, true);
+		why_put_thread(p->w, p->o, n->waker, n->to, true);
 		out_lit(p->o, ", which");
 	} else if (n->kind == WHY_QUEUED) {
 		out_lit(p->o, "queued for ");
-		why_put_thread(p->w, p->o, n->waker, n->from, true);
+		why_put_thread(p->w, p->o, n->waker, n->to, true);
 		out_lit(p->o, ", which");
 	} else
 		why_put_leaf(p->w, p->o, n, true);
@@ -116,7 +116,7 @@ put_short(const struct printing *p, const struct why_node *n, unsigned depth)
 		to = n->to;
 	}
 	head(p, from, to - from, depth);
-	tnf_out_format(p->o, count == 1 ? "%u short piece" : "%u short pieces", count);
+	tnf_out_format(p->o, "%u short pieces", count);
 	for (unsigned i = 0; i < 4; i++)
 		if (by[i] > 0) {
 			tnf_out_format(p->o, "%s%s %.3f ms", between, name[i], (double)by[i] / 1e6);
@@ -130,13 +130,15 @@ static void
 put_children(const struct printing *p, const struct why_node *n, unsigned depth)
 {
 	while (n != NULL) {
-		if (n->to - n->from < p->least) {
+		if (n->to - n->from < p->least && n->next != NULL &&
+		    n->next->to - n->next->from < p->least) {
 			n = put_short(p, n, depth);
 			continue;
 		}
 		head(p, n->from, n->to - n->from, depth);
 		put_node(p, n);
-		if (n->kind != WHY_READY && n->child != NULL && depth < LEVELS)
+		if (n->kind != WHY_READY && n->child != NULL && depth < LEVELS &&
+		    n->to - n->from >= p->least)
 			put_children(p, n->child, depth + 1);
 		n = n->next;
 	}

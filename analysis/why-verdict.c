@@ -77,7 +77,7 @@ put_group(struct verdict *v, const struct why_node *n)
 
 	if (n->kind == WHY_ASLEEP && n->child != NULL) {
 		out_str(o, "for ");
-		why_put_thread(v->w, o, n->waker, n->from, true);
+		why_put_thread(v->w, o, n->waker, n->to, true);
 		tnf_out_format(o, " (%s", why_reason_name(n));
 		if (n->owner != 0 && n->owner != n->waker) {
 			out_lit(o, " that ");
@@ -87,7 +87,7 @@ put_group(struct verdict *v, const struct why_node *n)
 		out_char(o, ')');
 	} else if (n->kind == WHY_QUEUED) {
 		out_lit(o, "in the queue of ");
-		why_put_thread(v->w, o, n->waker, n->from, true);
+		why_put_thread(v->w, o, n->waker, n->to, true);
 	} else if (n->kind == WHY_READY)
 		out_str(o, n->cause == WHY_THROTTLED ? "throttled" : "for a CPU");
 	else
@@ -155,6 +155,7 @@ static void
 put_group_line(struct out *o, struct group *g, int64_t took)
 {
 	bool waits = g->head->kind == WHY_ASLEEP || g->head->kind == WHY_READY;
+	int64_t rest = g->ns;
 	struct why_sum *s;
 
 	out_str(o, g->head->kind == WHY_QUEUED ? "Was " : waits ? "Waited " : "Spent ");
@@ -175,6 +176,12 @@ put_group_line(struct out *o, struct group *g, int64_t took)
 		put_ms(o, s->ns);
 		out_char(o, ' ');
 		tnf_out_bytes(o, s->text, s->len);
+		rest -= s->ns;
+	}
+	if (rest * 20 > g->ns) {
+		out_lit(o, "; ");
+		put_ms(o, rest);
+		out_lit(o, " of others");
 	}
 	out_lit(o, ".\n");
 }

@@ -180,14 +180,17 @@ static void
 runs(struct walk *k, struct why_node ***end, uint32_t thread, const struct change *c, int64_t from,
     int64_t to)
 {
-	enum why_cause cause = c->state == S_TFAULT || c->state == S_DFAULT ? WHY_FAULT : WHY_OTHER;
+	enum why_cause cause = c->state == S_TFAULT || c->state == S_DFAULT ? WHY_FAULT :
+	    c->state == S_RECLAIM ? WHY_RECLAIM : WHY_OTHER;
 	int32_t call = c->state == S_SYSTEM ? (int32_t)c->detail - 1 : -1;
 	struct why_node *n = k->run;
 
-	if (n != NULL && n->thread == thread && n->to == from && n->cause == cause &&
-	    (n->call == call || to - from < SHORT_CALL || k->longest < SHORT_CALL)) {
-		if (to - from > k->longest && n->call != call) {
+	if (n != NULL && n->thread == thread && n->to == from &&
+	    ((n->call == call && n->cause == cause) || to - from < SHORT_CALL ||
+	    k->longest < SHORT_CALL)) {
+		if (to - from > k->longest) {
 			n->call = call;
+			n->cause = cause;
 			k->longest = to - from;
 		}
 		n->to = to;
