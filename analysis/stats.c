@@ -3,6 +3,7 @@
  */
 #include <stdio.h>
 
+#include "analysis/normalize.h"
 #include "analysis/pretty-names.h"
 #include "analysis/stats.h"
 #include "common/map.h"
@@ -105,7 +106,10 @@ stats_put_value(struct stats *s, const struct val *v, const struct tnf_event *ev
 	if (v->type != NULL && tnf_file_ext(ev->file) != NULL && val_to_int(v, &n))
 		name = pretty_event_name(ev, v->type, v->name, n);
 	size_t len = val_text(v, buf, &text);
-	tnf_out_bytes(o, text, len);
+	if (s->of.normalize && v->kind == VAL_STRING)
+		text_normalize(o, text, len);
+	else
+		tnf_out_bytes(o, text, len);
 	if (name != NULL) {
 		out_char(o, '(');
 		out_str(o, name);

@@ -30,6 +30,7 @@ struct stats_of {
 	const char	   *by;		/* expressions separated by commas; NULL: none */
 	struct expr_source *source;	/* for the expressions */
 	struct pairs	   *pairs;	/* the matcher of pairs */
+	bool		    normalize;	/* texts without their literals (normalize.h) */
 	/* Appends an expression's value as the client shows it; false: the client has no
 	   form of its own for it.  May be NULL. */
 	bool	(*show)(void *arg, struct out *, const struct val *, const struct tnf_event *);

@@ -218,7 +218,7 @@ compare_name(const struct val *number, const struct val *string)
 {
 	char c;
 
-	if (number->type == NULL || number->kind != VAL_INT)
+	if (number->type == NULL || (number->kind != VAL_INT && number->word == NULL))
 		return VAL_INCOMPARABLE;
 	if (number->type->kind == TNF_K_CHAR) {
 		c = (char)number->u.i;

@@ -10,6 +10,7 @@
 #include "tnfdump/options.h"
 #include "tnfdump/origin.h"
 #include "tnfdump/pipeline.h"
+#include "tnfdump/text/pretty.h"
 #include "analysis/match.h"
 #include "common/xalloc.h"
 
@@ -37,6 +38,24 @@ cgroup_of(void *arg, const struct tnf_event *ev)
 	return origin_cgroup(arg, ev);
 }
 
+static bool
+duration_of(void *arg, const struct tnf_event *ev, int64_t *ns)
+{
+	return spans_duration(((struct dump *)arg)->spans, ns);
+}
+
+static bool
+within_of(void *arg, struct expr *e, unsigned i, const struct tnf_event *ev)
+{
+	return spans_within(((struct dump *)arg)->spans, i);
+}
+
+static const char *
+thread_of(void *arg, const struct tnf_event *ev, uint64_t address)
+{
+	return labels_thread_name(arg, ev, address);
+}
+
 struct expr_source *
 dump_expr_source(struct dump *d)
 {
@@ -49,6 +68,9 @@ dump_expr_source(struct dump *d)
 		s->comm = comm_of;
 		s->program = program_of;
 		s->cgroup = cgroup_of;
+		s->duration = duration_of;
+		s->within = within_of;
+		s->thread = thread_of;
 		s->arg = d;
 		if (d->hosts != NULL)
 			s->host = filter_host_of;
@@ -65,46 +87,78 @@ dump_expr_begin(struct dump *d)
 	s->first = d->first;
 }
 
+/* An expression with the spans that it asks about. */
+struct where {
+	struct dump	*d;
+	struct expr	*e;
+	struct spans	*spans;		/* NULL: it asks about none */
+};
+
+static void
+where_see(void *arg, const struct tnf_event *ev)
+{
+	struct where *w = arg;
+
+	if (w->spans != NULL)
+		spans_feed(w->spans, w->d, ev);
+}
+
 static bool
 where_keep(void *arg, const struct tnf_event *ev)
 {
-	return expr_true(arg, ev);
+	struct where *w = arg;
+
+	where_see(arg, ev);
+	w->d->spans = w->spans;
+	return expr_true(w->e, ev);
 }
 
 static void
 where_free(void *arg)
 {
-	expr_free(arg);
+	struct where *w = arg;
+
+	spans_free(w->spans);
+	expr_free(w->e);
+	free(w);
 }
 
 static int
 where_start(void *arg, struct dump *d)
 {
-	expr_forget(arg);
+	struct where *w = arg;
+
+	w->d = d;
+	expr_forget(w->e);
+	spans_begin(w->spans, d);
 	return 0;
 }
 
 static void
 where_end(void *arg, struct dump *d)
 {
-	hint_members(d, "where", arg);
+	hint_members(d, "where", ((struct where *)arg)->e);
 }
 
 int
 where_set(struct dump *d, const char *text)
 {
 	struct expr_error error;
-	struct filter f = { .option = "where", .keep = where_keep,
+	struct filter f = { .option = "where", .keep = where_keep, .see = where_see,
 		.start = where_start, .end = where_end, .free = where_free,
 		.asks = KEEP_WHAT };
 	char message[512];
+	const char *member;
 
-	f.arg = expr_new(text, dump_expr_source(d), &error);
-	if (f.arg == NULL) {
+	struct expr *e = expr_new(text, dump_expr_source(d), &error);
+	if (e == NULL) {
 		expr_error_format(&error, text, message, sizeof(message));
 		return options_wrong("where", "%s", message);
 	}
-	pipeline_add_filter(d, &f, 0);
+	for (unsigned i = 0; (member = expr_member(e, i)) != NULL; i++)
+		d->see_threads |= strcmp(member, "tid") == 0;
+	struct where *w = pipeline_add_filter(d, &f, sizeof(*w))->arg;
+	*w = (struct where){ d, e, spans_new(d, e) };
 	return 0;
 }
 

@@ -20,6 +20,16 @@ int from_set(struct dump *, const char *time);
 int until_set(struct dump *, const char *time);
 int last_set(struct dump *, const char *duration);
 
+/* The spans that an expression asks about: filter-span.c. */
+struct spans;
+struct spans *spans_new(struct dump *, struct expr *);	/* NULL: it asks about none */
+void spans_free(struct spans *);
+void spans_begin(struct spans *, struct dump *);	/* another stream; NULL is fine */
+void spans_feed(struct spans *, struct dump *, const struct tnf_event *);
+/* The duration of what the event ends, and whether it is in the i-th within(). */
+bool spans_duration(const struct spans *, int64_t *ns);
+bool spans_within(const struct spans *, unsigned i);
+
 /* How expressions read the events of this run; the run owns it. */
 struct expr_source *dump_expr_source(struct dump *);
 /* Called when the run's first event is known; --diff calls it for each of its two runs. */

@@ -93,6 +93,7 @@ const struct option_row option_rows[] = {
 	{ "why", 0, "[=PAIR]", "why the slowest of a pair took so long", .set = why_set },
 	{ "id", 0, "VALUE|slowest", "with --why: the one that has this value", .set = why_id_set },
 	{ "why-slow", 0, "[=PAIR]", "causes of slow ones beside typical ones", .set = why_slow_set },
+	{ "normalize", 0, NULL, "with --stats: texts without their literals", FLAG(normalize) },
 	{ "states", 0, NULL, "time in each microstate, per thread", .output = "states" },
 	{ "tree", 0, NULL, "indented by level and nesting", .output = "tree" },
 	{ "pair", 0, "START,END[,MEMBER...]", "what begins and ends something", .set = pair_set },

@@ -208,7 +208,7 @@ pipeline_run(struct dump *d)
 	bool begun = d->output->begin == NULL || d->output->begin(d) == 0;
 	if (begun)
 		for (; r == 1 && !d->enough; r = next_event(d, &ev)) {
-			if (d->pretty && ev.kernel && d->reverse == NULL &&
+			if ((d->pretty || d->see_threads) && ev.kernel && d->reverse == NULL &&
 			    tnf_file_ext(ev.file) != NULL)
 				labels_see_thread(d, &ev);
 			if (pipeline_keep(d, &ev)) {

@@ -128,6 +128,8 @@ tnfdump_contradicts(const struct dump *d, char **paths)
 		    "--follow or --reverse, nor into a format that holds one machine (tnf, ctf)";
 	else if (top_asked(d) && d->follow == NULL)
 		why = "--top shows what happens now: with --follow FILE, PID or kernel";
+	else if (d->normalize && d->by == NULL)
+		why = "--normalize: groups the texts of --stats=LIST and --top=LIST";
 	else if (d->histogram && (d->diff || d->output != output_find("stats")))
 		why = "--histogram: draws the durations of --stats";
 	else if (columns_asked(d) && (d->diff || d->output != &outputs[0]))

@@ -25,6 +25,7 @@ struct origins;
 struct reverse;
 struct template_run;
 struct why_run;
+struct spans;
 
 struct dump {
 	/* Set by the command line. */
@@ -36,6 +37,7 @@ struct dump {
 	const char *chosen_by;		/* option that chose the output, or NULL */
 	const char *path;		/* --output, or NULL */
 	const char *by;			/* --stats=LIST: expressions, or NULL */
+	bool	 normalize;		/* --normalize: statistics without literals */
 	bool	 histogram;		/* --histogram: draw durations */
 	struct follow *follow;		/* --follow: what to wait for more of, or NULL */
 	struct hosts *hosts;		/* --hosts: several machines, or NULL */
@@ -53,6 +55,7 @@ struct dump {
 	double	 interval;		/* --interval: seconds; 0: not given */
 	struct pairs *pairs;		/* what begins and ends; reports.c */
 
+	bool	 see_threads;		/* --where asks for the names of threads by address */
 	struct map *threads;		/* --pretty: kernel threads by address; labels.c */
 
 	struct out out;			/* standard output */
@@ -64,6 +67,7 @@ struct dump {
 	/* The way of the events: stream, filters, output. */
 	tnf_stream_t	*stream;
 	struct expr_source *source;	/* for expressions; filter.c */
+	struct spans	*spans;		/* of the expression that is being evaluated, or NULL */
 	struct filter	*filters;	/* all must keep an event */
 	struct filter	**filters_end;
 	struct input	*inputs;	/* the files, in order */

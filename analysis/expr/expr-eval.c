@@ -38,6 +38,9 @@ eval_member(const struct state *s, const struct expr_node *n)
 	struct val r = val_of_member(&v, s->e->names[n->name]);
 	if (n->is_call && r.kind == VAL_INT && pretty_kind(v.type, NULL) == PRETTY_NONE)
 		r.word = pretty_event_name(s->ev, v.type, r.name, r.u.i);
+	else if (n->is_thread && s->e->source->thread != NULL && val_is_number(&r) &&
+	    pretty_kind(v.type, NULL) == PRETTY_THREAD)
+		r.word = s->e->source->thread(s->e->source->arg, s->ev, v.u.u);
 	return r;
 }
 
@@ -214,6 +217,9 @@ expr_eval_node(const struct state *s, int index)
 		v = expr_eval_node(s, n->left);
 		return v.kind == VAL_UNKNOWN ? v :
 		    val_int(v.kind != VAL_NULL);
+	case EXPR_WITHIN:
+		return s->ev == NULL ? unknown_value :
+		    val_int(s->e->source->within(s->e->source->arg, s->e, n->seen_index, s->ev));
 	case EXPR_NOT:
 		return eval_not(s, n);
 	case EXPR_NEGATE:
@@ -247,7 +253,7 @@ is_fixed(const struct expr *e, int index)
 		if (n->op == EXPR_LITERAL)
 			return true;
 		if (n->op == EXPR_NAME || n->op == EXPR_MEMBER ||
-		    n->op == EXPR_VARIABLE)
+		    n->op == EXPR_VARIABLE || n->op == EXPR_WITHIN)
 			return n->op == EXPR_NAME && n->fixed;
 		if (n->left != EXPR_NONE && !is_fixed(e, n->left))
 			return false;
@@ -416,6 +422,44 @@ expr_true(struct expr *e, const struct tnf_event *ev)
 		return truth;
 	v = expr_eval_node(&s, row->root);
 	return val_truth(&v) > 0;
+}
+
+static const struct expr_node *
+within_node(const struct expr *e, unsigned i)
+{
+	for (const struct expr_node *n = e->nodes; n < e->nodes + e->n_nodes; n++)
+		if (n->op == EXPR_WITHIN && n->seen_index == i)
+			return n;
+	return NULL;
+}
+
+const char *
+expr_within(const struct expr *e, unsigned i)
+{
+	const struct expr_node *n = within_node(e, i);
+
+	return n != NULL ? e->names[n->name] : NULL;
+}
+
+bool
+expr_within_holds(struct expr *e, unsigned i, const struct tnf_event *ev)
+{
+	struct state s = { .e = e, .probe = ev->probe, .ev = ev, .row = find_row(e, ev->probe) };
+	int condition = within_node(e, i)->left;
+
+	if (condition == EXPR_NONE)
+		return true;
+	struct val v = expr_eval_node(&s, condition);
+	return val_truth(&v) > 0;
+}
+
+bool
+expr_asks_duration(const struct expr *e)
+{
+	for (const struct expr_node *n = e->nodes; n < e->nodes + e->n_nodes; n++)
+		if (n->op == EXPR_NAME && n->name == EXPR_N_DURATION)
+			return true;
+	return false;
 }
 
 bool

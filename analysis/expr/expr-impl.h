@@ -13,7 +13,7 @@ enum expr_op {
 	/* Parts of a member: .NAME and [NUMBER]. */
 	EXPR_FIELD, EXPR_INDEX,
 	/* Operators. */
-	EXPR_HAS, EXPR_NOT, EXPR_NEGATE, EXPR_COMPLEMENT,
+	EXPR_HAS, EXPR_WITHIN, EXPR_NOT, EXPR_NEGATE, EXPR_COMPLEMENT,
 	EXPR_OR, EXPR_AND,
 	EXPR_EQ, EXPR_NE, EXPR_LT, EXPR_LE, EXPR_GT, EXPR_GE,
 	EXPR_MATCH, EXPR_NOMATCH, EXPR_IN,
@@ -27,7 +27,7 @@ enum expr_name {
 	EXPR_N_PROBE, EXPR_N_KEY, EXPR_N_KEYS, EXPR_N_FILE, EXPR_N_LINE,
 	EXPR_N_PID, EXPR_N_LWPID, EXPR_N_TID, EXPR_N_CPU, EXPR_N_COMM, EXPR_N_HOST,
 	EXPR_N_PROGRAM, EXPR_N_CGROUP,
-	EXPR_N_TIME, EXPR_N_ELAPSED, EXPR_N_KERNEL
+	EXPR_N_TIME, EXPR_N_ELAPSED, EXPR_N_KERNEL, EXPR_N_DURATION
 };
 
 enum expr_class { EXPR_ANY, EXPR_NUMBER, EXPR_TEXT };
@@ -39,6 +39,7 @@ struct expr_node {
 	int		 left, right;	/* indices of nodes, or EXPR_NONE */
 	int		 cache;		/* index in expr_row.fixed, or NONE */
 	bool		 fixed;		/* depends on the probe alone */
+	bool		 is_thread;	/* a member that may be the address of a thread */
 	bool		 is_call;	/* a member whose value's name depends on other members */
 	enum expr_class	 class;
 	size_t		 column;
@@ -69,6 +70,7 @@ struct expr {
 	char		**strings;	/* literals */
 	unsigned	  n_strings;
 	unsigned	  n_cached;
+	unsigned	  n_within;
 	struct expr_row	**rows;		/* by probe id */
 	unsigned	  n_rows;
 };

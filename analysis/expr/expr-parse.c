@@ -69,6 +69,8 @@ expr_parse_named(struct parser *p, enum expr_op op, int left)
 		p->e->nodes[n].class = EXPR_ANY;
 		p->e->nodes[n].is_call = op == EXPR_MEMBER &&
 		    strcmp(p->e->names[name], "sysnum") == 0;
+		p->e->nodes[n].is_thread = op == EXPR_MEMBER &&
+		    strcmp(p->e->names[name], "tid") == 0;
 	}
 	parse_next(p, false);
 	return n;
@@ -89,6 +91,42 @@ parse_index(struct parser *p, int left)
 	return n;
 }
 
+/* Parses within(NAME, CONDITION) or within(NAME). */
+static int
+parse_within(struct parser *p)
+{
+	size_t col = parse_column(p);
+	int condition = EXPR_NONE, n;
+	unsigned name;
+
+	if (p->e->source->within == NULL)
+		return parse_fail(p, col, "within() belongs to --where of tnfdump");
+	parse_next(p, false);
+	parse_next(p, false);
+	if (p->failed)
+		return EXPR_NONE;
+	if (p->lex.token == EXPR_T_STRING)
+		name = parse_intern(p->e, p->lex.string, strlen(p->lex.string));
+	else if (p->lex.token == EXPR_T_NAME)
+		name = parse_intern(p->e, p->lex.start, p->lex.len);
+	else
+		return parse_expected(p, "name of a pair");
+	parse_next(p, false);
+	if (++p->depth > EXPR_DEPTH_MAX)
+		return parse_fail(p, col, "expression nested too deep");
+	if (parse_accept(p, EXPR_T_COMMA))
+		condition = parse_or(p);
+	p->depth--;
+	if (!p->failed && !parse_accept(p, EXPR_T_CLOSE))
+		return parse_expected(p, "')'");
+	n = parse_node(p, EXPR_WITHIN, condition, EXPR_NONE, col);
+	if (n != EXPR_NONE) {
+		p->e->nodes[n].name = name;
+		p->e->nodes[n].seen_index = p->e->n_within++;
+	}
+	return n;
+}
+
 /* Parses NAME or arg.NAME, then any .FIELD and [INDEX]. */
 static int
 parse_name(struct parser *p)
@@ -96,8 +134,11 @@ parse_name(struct parser *p)
 	size_t col = parse_column(p);
 	int n;
 
+	if (p->lex.len == 6 && memcmp(p->lex.start, "within", 6) == 0 && p->lex.next[0] == '(')
+		return parse_within(p);
 	const struct expr_name_row *row = expr_name_find(p->lex.start, p->lex.len);
-	if (row != NULL && row->name == EXPR_N_HOST && p->e->source->host == NULL)
+	if (row != NULL && ((row->name == EXPR_N_HOST && p->e->source->host == NULL) ||
+	    (row->name == EXPR_N_DURATION && p->e->source->duration == NULL)))
 		row = NULL;
 	if (row != NULL) {
 		n = parse_node(p, EXPR_NAME, EXPR_NONE, EXPR_NONE, col);

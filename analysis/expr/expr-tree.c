@@ -159,6 +159,7 @@ static const struct expr_name_row table[] = {
 	{ "cgroup",	EXPR_N_CGROUP,	EXPR_TEXT,	false },
 	{ "time",	EXPR_N_TIME,	EXPR_NUMBER,	false },
 	{ "elapsed",	EXPR_N_ELAPSED,	EXPR_NUMBER,	false },
+	{ "duration",	EXPR_N_DURATION, EXPR_ANY,	false },
 	{ "kernel",	EXPR_N_KERNEL,	EXPR_NUMBER,	false },
 };
 
@@ -236,6 +237,19 @@ expr_names_told(const struct expr *e, const char *(*ask)(void *arg, const struct
 	return val_cstring(ask == NULL ? NULL : ask(e->source->arg, ev));
 }
 
+static struct val
+duration_value(const struct expr *e, const struct tnf_event *ev)
+{
+	int member = perprobe_member(ev->probe, "duration");
+	struct tnf_value v;
+	int64_t ns;
+
+	if (e->source->duration(e->source->arg, ev, &ns))
+		return val_int(ns);
+	return member >= 0 && e->source->member(ev, (unsigned)member, &v) ?
+	    val_of_member(&v, "duration") : val_cstring(NULL);
+}
+
 struct val
 expr_name_value(const struct expr *e, enum expr_name name,
     const struct tnf_probe *probe, const struct tnf_event *ev)
@@ -270,6 +284,8 @@ expr_name_value(const struct expr *e, enum expr_name name,
 		    (uint64_t)e->source->first));
 	case EXPR_N_KERNEL:
 		return val_int(ev->kernel);
+	case EXPR_N_DURATION:
+		return duration_value(e, ev);
 	default:
 		break;
 	}

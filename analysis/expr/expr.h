@@ -37,6 +37,14 @@ struct expr_source {
 	   unknown, too. */
 	const char *(*program)(void *arg, const struct tnf_event *);
 	const char *(*cgroup)(void *arg, const struct tnf_event *);
+	/* The duration of what ends with the event, in ns; false: nothing ends, and the
+	   word means the member.  A NULL function: "duration" is a member's name. */
+	bool	(*duration)(void *arg, const struct tnf_event *, int64_t *ns);
+	/* Whether the event is in a span that expr_within() asks for; a NULL function: there
+	   is no within(). */
+	bool	(*within)(void *arg, struct expr *, unsigned i, const struct tnf_event *);
+	/* The name of the thread at a task's address in the member "tid"; or NULL. */
+	const char *(*thread)(void *arg, const struct tnf_event *, uint64_t address);
 	void	*arg;
 	int64_t	 first;		/* time of the first event: "elapsed" */
 };
@@ -63,6 +71,14 @@ void expr_forget(struct expr *);
 /* The i-th member (from 0) that the expression reads; members named only by "has" do not
    count.  NULL: there are no more. */
 const char *expr_member(const struct expr *, unsigned i);
+
+/* True if the expression asks for durations. */
+bool expr_asks_duration(const struct expr *);
+
+/* The name of the pair of the i-th within(NAME, CONDITION), from 0; NULL: there are no more. */
+const char *expr_within(const struct expr *, unsigned i);
+/* True if the condition holds for the event, which begins such a pair. */
+bool expr_within_holds(struct expr *, unsigned i, const struct tnf_event *);
 
 struct val expr_eval(struct expr *, const struct tnf_event *);
 

@@ -34,7 +34,7 @@ struct stats *
 reports_stats(struct dump *d)
 {
 	const struct stats_of of = { .by = d->by, .source = dump_expr_source(d),
-	    .pairs = d->pairs, .show = show_pretty, .arg = d };
+	    .pairs = d->pairs, .normalize = d->normalize, .show = show_pretty, .arg = d };
 	char why[512];
 	struct stats *s = stats_new(&of, why, sizeof(why));
 

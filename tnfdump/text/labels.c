@@ -140,27 +140,47 @@ labels_see_thread(struct dump *d, const struct tnf_event *ev)
 	}
 }
 
-bool
-labels_put_thread(struct dump *d, struct out *o, const struct tnf_event *ev, uint64_t address)
+/* The thread at this address; NULL: it has written no event yet.  *of is an event as if it had
+   written this one. */
+static const struct thread *
+thread_at(struct dump *d, const struct tnf_event *ev, uint64_t address, struct tnf_event *of)
 {
 	struct thread_key key = thread_key(d, ev, address);
 	const struct thread *t = d->threads != NULL ?
 	    tnf_map_get(d->threads, &key, sizeof key) : NULL;
-	struct tnf_event of = *ev;
+
+	*of = *ev;
+	if (t == NULL)
+		return NULL;
+	of->lwpid = t->lwpid;
+	of->pid = t->pid;
+	of->tid = address;
+	return t;
+}
+
+bool
+labels_put_thread(struct dump *d, struct out *o, const struct tnf_event *ev, uint64_t address)
+{
+	struct tnf_event of;
 	const char *name;
 
-	if (t == NULL)
+	if (thread_at(d, ev, address, &of) == NULL)
 		return false;
-	of.lwpid = t->lwpid;
-	of.pid = t->pid;
-	of.tid = address;
-	tnf_out_u64(o, t->lwpid);
+	tnf_out_u64(o, of.lwpid);
 	if ((name = origin_comm(d, &of)) != NULL) {
 		out_char(o, '(');
 		print_name(o, name);
 		out_char(o, ')');
 	}
 	return true;
+}
+
+const char *
+labels_thread_name(struct dump *d, const struct tnf_event *ev, uint64_t address)
+{
+	struct tnf_event of;
+
+	return thread_at(d, ev, address, &of) == NULL ? NULL : origin_comm(d, &of);
 }
 
 void

@@ -42,6 +42,8 @@ void labels_see_thread(struct dump *, const struct tnf_event *);
 /* Prints the number and the name of the thread at this address; false: that thread has
    written no event yet, and nothing is printed. */
 bool labels_put_thread(struct dump *, struct out *, const struct tnf_event *, uint64_t address);
+/* The name of that thread; NULL: it has written no event yet, or the trace has no names. */
+const char *labels_thread_name(struct dump *, const struct tnf_event *, uint64_t address);
 void labels_free(struct dump *);
 
 #endif
