@@ -43,11 +43,14 @@ fi
 record() {
 	"$prex" -k >"$TMP/out" 2>&1 <<-END || fail "prex -k: $(cat "$TMP/out")"
 		buffer alloc 96m
-		trace ${WHY_SET:-\$why}
-		enable ${WHY_SET:-\$why}
+		trace \$why
+		enable \$why
 		ktrace on
 	END
-	timeout 60 "$prex" -o "$TMP/$1.tnf" -c 'enable $all; continue' "$causes" "$1" "$TMP/data" >"$TMP/out" 2>&1
+	# Others that happen to run here are to take little of the CPUs: the priority of a session
+	# counts where the kernel groups by sessions.
+	setsid -w nice -n -20 sh -c 'echo -20 >/proc/self/autogroup; exec "$@"' sh timeout 60 \
+		"$prex" -o "$TMP/$1.tnf" -c 'enable $all; continue' "$causes" "$1" "$TMP/data" >"$TMP/out" 2>&1
 	"$prex" -k -c 'ktrace off' >/dev/null 2>&1
 	"$tnfxtract" "$TMP/$1.kernel" 2>"$TMP/lost"
 	"$prex" -k -c 'buffer dealloc' >/dev/null 2>&1
@@ -55,9 +58,10 @@ record() {
 
 total=0 right=0
 : >"$TMP/table"
-# judge NAME WORDS [OPTION...]: the verdict of the slowest has words that match.
+# judge NAME WORDS [OPTION...]: verdicts of at least three of the five slow ones have words
+# that match.
 judge() {
-	local name=$1 words=$2 verdict
+	local name=$1 words=$2 id hits=0 verdict first=
 	shift 2
 	[ -z "$wanted" ] || [[ " $wanted " == *" $name "* ]] || return 0
 	record "$name"
@@ -65,14 +69,18 @@ judge() {
 		echo "skip   $name: $(grep -m1 '^causes: \|^no ' "$TMP/out")" >>"$TMP/table"
 		return 0
 	fi
-	"$tnfdump" --why=request "$@" "$TMP/$name.tnf" "$TMP/$name.kernel" >"$TMP/$name.why" 2>"$TMP/err"
-	verdict=$(sed -n 's/^\(Waited\|Spent\|Was\) /&/p' "$TMP/$name.why" | head -n 1)
+	for id in 8 16 24 32 40; do
+		"$tnfdump" --why=request --id $id "$@" "$TMP/$name.tnf" "$TMP/$name.kernel" \
+			>"$TMP/$name.$id.why" 2>"$TMP/err"
+		verdict=$(sed -n 's/^\(Waited\|Spent\|Was\) /&/p' "$TMP/$name.$id.why" | head -n 1)
+		grep -qE "$words" <<<"$verdict" && hits=$((hits + 1)) && first=${first:-$verdict}
+	done
 	total=$((total + 1))
-	if grep -qE "$words" <<<"$verdict"; then
+	if [ "$hits" -ge 3 ]; then
 		right=$((right + 1))
-		echo "right  $name: $verdict" >>"$TMP/table"
+		echo "right  $name $hits/5: $first" >>"$TMP/table"
 	else
-		echo "WRONG  $name: $verdict (wanted: $words) $(head -c 300 "$TMP/err")" >>"$TMP/table"
+		echo "WRONG  $name $hits/5: $verdict (wanted: $words) $(head -c 300 "$TMP/err")" >>"$TMP/table"
 	fi
 	[ -z "$WHY_KEEP" ] || cp "$TMP/$name".* "$WHY_KEEP/"
 }
@@ -97,7 +105,7 @@ judge timed-wait 'timed wait that ran out'
 judge tcp-peer 'peer .*on the CPU'
 judge unix-peer 'peer .*on the CPU'
 judge pool 'queue of worker' --pair request_start,request_end,id
-judge child 'child.*sleep.*sleep until a timer'
+judge child 'sleep .*child.*sleep until a timer'
 judge epoll 'slowpoke .*on the CPU'
 judge full-pipe 'reader .*sleep until a timer'
 judge file-fault 'page of a file, disk'

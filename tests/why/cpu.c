@@ -40,7 +40,7 @@ hog_request(int id, bool slow)
 {
 	if (slow)
 		put1(to[1]);
-	spin_ms(slow ? 15 : 1);
+	spin_ms(10);
 }
 
 static void

@@ -35,7 +35,7 @@ fault_request(int id, bool slow)
 	}
 	p = mmap(NULL, SIZE, PROT_READ, MAP_SHARED, fd, 0);
 	madvise((void *)(uintptr_t)p, SIZE, MADV_RANDOM);
-	for (size_t at = 0; at < SIZE; at += SIZE / 64)
+	for (size_t at = 0; at < SIZE; at += SIZE / 512)
 		(void)p[at];
 	munmap((void *)(uintptr_t)p, SIZE);
 }
@@ -67,8 +67,11 @@ swap_out(void)
 static void
 swapped_request(int id, bool slow)
 {
-	if (slow)
+	if (slow) {
 		swap_out();
+		sleep_ms(100);		/* until the pages are written ... */
+		swap_out();		/* ... and can leave memory */
+	}
 	request_begins(id);
 	swap_request(id, slow);
 	request_ends(id);
@@ -131,7 +134,7 @@ fsync_request(int id, bool slow)
 {
 	static char block[1 << 20];
 
-	for (int i = 0; slow && i < 4; i++) {
+	for (int i = 0; slow && i < 12; i++) {
 		if (pwrite(fd, block, sizeof(block), 0) < 0)
 			die("pwrite");
 		fsync(fd);

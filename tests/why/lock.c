@@ -52,7 +52,7 @@ sync_work(void)
 {
 	static char block[1 << 20];
 
-	for (int i = 0; i < 4; i++) {
+	for (int i = 0; i < 12; i++) {
 		if (pwrite(fd, block, sizeof(block), 0) < 0)
 			die("pwrite");
 		fsync(fd);
