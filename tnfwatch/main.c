@@ -3,7 +3,6 @@
  */
 #include <sys/utsname.h>
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
@@ -18,155 +17,8 @@
 #include "common/text.h"
 #include "common/xalloc.h"
 #include "tnfwatch/config.h"
-#include "tnfwatch/incident.h"
 #include "tnfwatch/util.h"
 #include "tnfwatch/watch.h"
-
-#define JSON_MAX	(16u << 20)
-
-/* The value of a member of the first level, as it stands there; the caller frees. */
-static char *
-json_member(const char *text, const char *name)
-{
-	char *key = tnf_xasprintf("\n  \"%s\": ", name), *at = strstr(text, key), *s;
-	size_t n = strlen(key), i = 0;
-
-	free(key);
-	if (at == NULL || at[n] != '"')
-		return NULL;
-	at += n + 1;
-	s = tnf_xstrdup(at);
-	while (*at != '\0' && *at != '"') {
-		if (*at == '\\' && at[1] != '\0')
-			at++;
-		s[i++] = *at++;
-	}
-	s[i] = '\0';
-	return s;
-}
-
-static void
-list_one(const struct config *c, const char *id)
-{
-	char *path = incident_path(c, id), *json = tnf_xasprintf("%s/incident.json", path);
-	char *text = read_text(json, JSON_MAX), *reason = text != NULL ?
-	    json_member(text, "reason") : NULL;
-
-	tnf_printable_printf(stdout, "%-44s %8" PRIu64 "K %s %s\n", id,
-	    disk_usage(AT_FDCWD, path) / 1024, incident_pinned(c, id) ? "pinned" : "      ",
-	    reason != NULL ? reason : "");
-	free(reason);
-	free(text);
-	free(json);
-	free(path);
-}
-
-static int
-list_run(const struct watch_options *o, int argc, char **argv)
-{
-	struct config *c = config_read_places(o->config);
-	char **list;
-
-	if (c == NULL || !incidents_readable(c)) {
-		config_free(c);
-		return 1;
-	}
-	size_t n = incident_list(c, &list);
-	for (size_t i = 0; i < n; i++)
-		list_one(c, list[i]);
-	names_free(list, n);
-	config_free(c);
-	return fflush(stdout) == 0 ? 0 : 1;
-}
-
-/* Runs a command about one incident. */
-static int
-with_incident(const struct watch_options *o, const char *text,
-    int (*fn)(const struct config *, const char *id, const char *path))
-{
-	struct config *c = config_read_places(o->config);
-	char *id = c != NULL && incidents_readable(c) ? incident_find(c, text) : NULL, *path;
-	int status = 1;
-
-	if (id != NULL) {
-		path = incident_path(c, id);
-		status = fn(c, id, path);
-		free(path);
-	}
-	free(id);
-	config_free(c);
-	return status;
-}
-
-static int
-show_one(const struct config *c, const char *id, const char *path)
-{
-	char *json = tnf_xasprintf("%s/incident.json", path), *text = read_text(json, JSON_MAX);
-	struct dirent **list;
-	int n = scandir(path, &list, NULL, alphasort);
-
-	free(json);
-	if (text == NULL || n < 0) {
-		say("%s: %s", path, strerror(errno));
-		free(text);
-		return 1;
-	}
-	tnf_printable_printf(stdout, "%s\n", path);
-	for (int i = 0; i < n; i++) {
-		if (list[i]->d_name[0] != '.')
-			tnf_printable_printf(stdout, "    %s\n", list[i]->d_name);
-		free(list[i]);
-	}
-	free(list);
-	/* The configuration, which is the last member, is long and left out. */
-	json = strstr(text, "\n  \"configuration\": ");
-	fwrite(text, 1, json != NULL ? (size_t)(json - text) : strlen(text), stdout);
-	putchar('\n');
-	free(text);
-	return fflush(stdout) == 0 ? 0 : 1;
-}
-
-static int
-show_run(const struct watch_options *o, int argc, char **argv)
-{
-	return with_incident(o, argv[0], show_one);
-}
-
-static int
-pin_one(const struct config *c, const char *id, const char *path)
-{
-	char *file = tnf_xasprintf("%s/%s", path, INCIDENT_PINNED);
-	int fd = open(file, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
-
-	if (fd < 0)
-		say("%s: %s", file, strerror(errno));
-	else
-		close(fd);
-	free(file);
-	return fd >= 0 ? 0 : 1;
-}
-
-static int
-pin_run(const struct watch_options *o, int argc, char **argv)
-{
-	return with_incident(o, argv[0], pin_one);
-}
-
-static int
-rm_one(const struct config *c, const char *id, const char *path)
-{
-	int e = incident_remove(c, id);
-
-	if (e != 0)
-		say("%s: %s", path, strerror(e));
-	return e == 0 ? 0 : 1;
-}
-
-static int
-rm_run(const struct watch_options *o, int argc, char **argv)
-{
-	return with_incident(o, argv[0], rm_one);
-}
 
 /* Becomes tnffleet, which prints its messages under our name. */
 static int
@@ -346,8 +198,9 @@ static const struct watch_command commands[] = {
 	{ "status", "", "sources, how far back they reach, triggers", 0, 0, status_run },
 	{ "metrics", "", "the same for Prometheus", 0, 0, metrics_run },
 	{ "fire", "NAME [--at TIME] [--note TEXT] [--wait]", "an incident from outside", 1, 6, fire_run },
-	{ "list", "", "what was kept, and why", 0, 0, list_run },
+	{ "list", "[--causes]", "what was kept, and why", 0, 1, list_run },
 	{ "show", "ID", "one incident in full", 1, 1, show_run },
+	{ "export", "ID [FILE]", "one archive of it, to give away", 1, 2, export_run },
 	{ "pin", "ID", "never remove it for room", 1, 1, pin_run },
 	{ "rm", "ID", "remove it", 1, 1, rm_run },
 	{ "mark", "TEXT", "a mark in what is kept of now", 1, 1, mark_run },

@@ -16,6 +16,13 @@ struct watch_options {
 /* check.c: the command; its exit status. */
 int check_run(const struct watch_options *, int argc, char **argv);
 
+/* kept.c: the same. */
+int list_run(const struct watch_options *, int argc, char **argv);
+int show_run(const struct watch_options *, int argc, char **argv);
+int export_run(const struct watch_options *, int argc, char **argv);
+int pin_run(const struct watch_options *, int argc, char **argv);
+int rm_run(const struct watch_options *, int argc, char **argv);
+
 /* Runs the daemon in the foreground until a signal ends it. */
 int watch_run(const struct watch_options *);
 

@@ -34,6 +34,19 @@ grep -q 'its limit or once' "$TMP/err" || fail "said: $(cat "$TMP/err")"
 wait_for 120 test -e "$D/incidents/$page/report.html" || fail "no page"
 [ ! -e "$D/incidents/$id/report.html" ] || fail "a page that was not wanted"
 
+# Equal causes are one line, and one archive has all of an incident.
+w list --causes >"$TMP/out" || fail "list --causes"
+[ "$(awk '{ print $1, $4 }' "$TMP/out" | sort)" = "$(printf '1 hand\n1 once')" ] || fail "$(cat "$TMP/out")"
+w fire hand --wait >/dev/null || fail "not kept"
+w list --causes | awk '$4 == "hand" && $1 == 2 && $2 <= $3 { found = 1 } END { exit !found }' ||
+	fail "not together: $(w list --causes)"
+w show "$id" | sed -n 1p | grep -q '^hand: fired from outside: 2 times, first 20' || fail "$(w show "$id")"
+w export "$id" "$TMP/x.tar.gz" || fail "export"
+tar -tzf "$TMP/x.tar.gz" | sort >"$TMP/archive"
+(cd "$D/incidents" && find "$id" -type d -printf '%p/\n' -o -printf '%p\n') | sort | diff "$TMP/archive" - ||
+	fail "the archive lacks something"
+w list --cause >/dev/null 2>&1 && fail "an option that is none"
+
 # Somebody removes everything that was kept.
 rm -rf "${D:?}/incidents" "${D:?}/segments"
 id=$(w fire hand --wait) || fail "lost after a removal: $(cat "$TMP/log")"
@@ -53,8 +66,8 @@ w fire hand --wait >/dev/null || fail "lost again: $(cat "$TMP/log")"
 answers || fail "it does not answer"
 grep -q '^of that its children [0-9.]* %' "$TMP/status" || fail "status: $(cat "$TMP/status")"
 w metrics >"$TMP/metrics" || fail "metrics"
-for line in 'incidents_total{what="kept"} 4' 'incidents_total{what="lost"} 1' \
-	'trigger_fired_total{trigger="hand"} 4' 'trigger_suppressed_total{trigger="once"} 1'; do
+for line in 'incidents_total{what="kept"} 5' 'incidents_total{what="lost"} 1' \
+	'trigger_fired_total{trigger="hand"} 5' 'trigger_suppressed_total{trigger="once"} 1'; do
 	grep -qF "tnfwatch_$line" "$TMP/metrics" || fail "no $line: $(cat "$TMP/metrics")"
 done
 awk '/^tnfwatch_cpu_seconds_total.*children/ && $2 > 0 { found = 1 } END { exit !found }' \
