@@ -250,11 +250,11 @@ look_first(struct proc *p)
 {
 	tnfctl_errcode_t err = tnfctl_process_check_file(p->pid);
 
-	return err == TNFCTL_ERR_NONE ? attach_glance(p) : err;
+	return err == TNFCTL_ERR_NONE && !p->load ? attach_glance(p) : err;
 }
 
 static tnfctl_errcode_t
-look(pid_t pid, int64_t until, const sigset_t *mask, struct proc **ret)
+look(pid_t pid, bool load, int64_t until, const sigset_t *mask, struct proc **ret)
 {
 	struct proc *p = tnfctl_proc_new(pid, false);
 	tnfctl_errcode_t err;
@@ -262,6 +262,7 @@ look(pid_t pid, int64_t until, const sigset_t *mask, struct proc **ret)
 	if (p == NULL)
 		return tnfctl_error_set(TNFCTL_ERR_ALLOCFAIL, NULL);
 	tnfctl_proc_hurry(p, (int)((until - clock_ns(CLOCK_MONOTONIC)) / 1000000), mask);
+	p->load = load;
 	if ((err = tnfctl_scout(p, look_first)) == TNFCTL_ERR_NONE)
 		*ret = p;
 	else
@@ -299,27 +300,27 @@ has_ended(pid_t pid, struct pollfd *end)
  * we begin anew, with another program.
  */
 static tnfctl_errcode_t
-attach_again(pid_t pid, const sigset_t *mask, tnfctl_handle_t **ret)
+attach_again(pid_t pid, bool load, const sigset_t *mask, tnfctl_handle_t **ret)
 {
 	struct pollfd end = { .fd = -1, .events = POLLIN };
 	int64_t start = clock_ns(CLOCK_MONOTONIC), until = start + TNFCTL_ATTACH_MS * INT64_C(1000000);
 	struct proc *p;
-	tnfctl_errcode_t err = look(pid, until, mask, &p);
+	tnfctl_errcode_t err = look(pid, load, until, mask, &p);
 
 	if (err != TNFCTL_ERR_NONE)
 		return err;
 	err = attach_once(p, ret);
 	while (err == TNFCTL_ERR_NOPROCESS && clock_ns(CLOCK_MONOTONIC) < start + AGAIN_NS &&
 	    !has_ended(pid, &end))
-		if ((err = look(pid, until, mask, &p)) == TNFCTL_ERR_NONE)
+		if ((err = look(pid, load, until, mask, &p)) == TNFCTL_ERR_NONE)
 			err = attach_once(p, ret);
 	if (end.fd >= 0)
 		close(end.fd);
 	return err;
 }
 
-TNFCTL_API tnfctl_errcode_t
-tnfctl_pid_open(pid_t pid, tnfctl_handle_t **ret)
+static tnfctl_errcode_t
+attach(pid_t pid, bool load, tnfctl_handle_t **ret)
 {
 	tnfctl_errcode_t err = process_check(pid);
 	sigset_t all, mask;
@@ -330,7 +331,19 @@ tnfctl_pid_open(pid_t pid, tnfctl_handle_t **ret)
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, &mask);
 	tnfctl_proc_leave_again();
-	err = attach_again(pid, &mask, ret);
+	err = attach_again(pid, load, &mask, ret);
 	pthread_sigmask(SIG_SETMASK, &mask, NULL);
 	return err;
+}
+
+TNFCTL_API tnfctl_errcode_t
+tnfctl_pid_open(pid_t pid, tnfctl_handle_t **ret)
+{
+	return attach(pid, false, ret);
+}
+
+TNFCTL_API tnfctl_errcode_t
+tnfctl_pid_load(pid_t pid, tnfctl_handle_t **ret)
+{
+	return attach(pid, true, ret);
 }

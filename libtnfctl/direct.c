@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "libtnfctl/direct.h"
+#include "libtnfctl/fast.h"
 #include "libtnfctl/imports.h"
 
 /* We give up the first look at a target after so many of its execs, and at the first
@@ -301,6 +302,7 @@ tnfctl_direct_open(struct proc *p, tnfctl_handle_t **ret)
 		p->suspended |= tnfctl_control_suspended(h);
 		tnfctl_control_claim(h, getpid());
 		direct_quiet(h);
+		tnfctl_fast_settle(h);
 		*ret = h;
 		return tnfctl_direct_tell_stop(p);
 	}

@@ -6,6 +6,7 @@
 
 #include "libtnfctl/functions.h"
 #include "libtnfctl/handle.h"
+#include "libtnfctl/fast.h"
 #include "libtnfctl/imports.h"
 #include "libtnfctl/objects.h"
 
@@ -34,6 +35,7 @@ probes_destroy(tnfctl_handle_t *h)
 	call_destroy(h);
 	for (size_t i = 0; i < h->nprobes; i++) {
 		tnfctl_import_free(h->probes[i]->import);
+		tnfctl_fast_free(h->probes[i]->fast);
 		free(h->probes[i]->attrs);
 		free(h->probes[i]->func_names);
 		free(h->probes[i]->func_addrs);
@@ -49,6 +51,8 @@ tnfctl_handle_empty(tnfctl_handle_t *h)
 {
 	probes_destroy(h);
 	tnfctl_imports_free(h);
+	tnfctl_room_free(h->fast);
+	h->fast = NULL;
 	tnfctl_function_types_forget();
 	while (h->nfiles > 0)
 		free(h->files[--h->nfiles]);
@@ -201,6 +205,12 @@ tnfctl_probes_created(tnfctl_handle_t *h, size_t first)
 		h->probes[i]->client = h->create(h, h->probes[i]);
 }
 
+bool
+tnfctl_probe_is_kernels(const tnfctl_probe_t *p)
+{
+	return p->import != NULL && (p->fast == NULL || !p->fast->made);
+}
+
 static tnfctl_errcode_t
 probes_look(tnfctl_handle_t *h)
 {
@@ -263,7 +273,7 @@ tnfctl_probe_state_get(tnfctl_handle_t *h, tnfctl_probe_t *p,
     tnfctl_probe_state_t *ret)
 {
 	tnfctl_probe_state_t s = { .id = p->id };
-	tnfctl_errcode_t err = p->import != NULL ? tnfctl_import_state(h, p, &s) :
+	tnfctl_errcode_t err = tnfctl_probe_is_kernels(p) ? tnfctl_import_state(h, p, &s) :
 	    h->ops->probe_state(h, p, &s);
 
 	if (err != TNFCTL_ERR_NONE)
@@ -280,6 +290,8 @@ tnfctl_probe_state_get(tnfctl_handle_t *h, tnfctl_probe_t *p,
 static tnfctl_errcode_t
 probe_set(tnfctl_handle_t *h, tnfctl_probe_t *p, bool enabling, bool on)
 {
+	if (p->fast != NULL)
+		return tnfctl_fast_set(h, p, enabling, on);
 	return p->import != NULL ? tnfctl_import_set(h, p, enabling, on) :
 	    h->ops->probe_set(h, p, enabling, on);
 }
@@ -312,7 +324,7 @@ TNFCTL_API tnfctl_errcode_t
 tnfctl_probe_disconnect_all(tnfctl_handle_t *h, tnfctl_probe_t *p,
     void *ignored)
 {
-	if (p->import != NULL)
+	if (tnfctl_probe_is_kernels(p))
 		return TNFCTL_ERR_NONE;
 	if (h->ops->probe_disconnect == NULL)
 		return tnfctl_error_set(TNFCTL_ERR_BADARG,
@@ -324,7 +336,7 @@ TNFCTL_API tnfctl_errcode_t
 tnfctl_probe_connect(tnfctl_handle_t *h, tnfctl_probe_t *p, const char *lib,
     const char *func)
 {
-	if (p->import != NULL)
+	if (tnfctl_probe_is_kernels(p))
 		return tnfctl_error_set(TNFCTL_ERR_BADARG, "functions cannot be connected to "
 		    "imported probes: the kernel runs those");
 	if (h->ops->probe_connect == NULL)

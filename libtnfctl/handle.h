@@ -25,6 +25,8 @@
 
 #define TNFCTL_API	__attribute__((visibility("default")))
 
+struct fast;
+struct fast_room;
 struct import;
 struct imports;
 struct object;
@@ -38,7 +40,8 @@ struct tnfctl_probe {
 	bool		new_probe;
 	bool		gone;		/* its object was unloaded */
 	void		*client;	/* what the create function returned */
-	struct import	*import;	/* imports.c: the kernel hits it; else NULL */
+	struct import	*import;	/* imports.c: the kernel hits it, unless it is fast; else NULL */
+	struct fast	*fast;		/* fast.c: its sites are, or could be, patched; else NULL */
 	/* Processes. */
 	struct object	*object;	/* NULL: kernel, or gone */
 	uintptr_t	address;	/* of its control block */
@@ -110,6 +113,7 @@ struct tnfctl_handle {
 	char		**files;	/* the kernel: imported, for their functions */
 	size_t		nfiles;
 	struct imports	*imports;	/* imports.c, or NULL: nobody asked */
+	struct fast_room *fast;		/* fast.c, or NULL: there are no fast probes */
 	/* Processes. */
 	struct object	*objects;	/* the linker's order */
 	size_t		nobjects;
@@ -136,6 +140,9 @@ struct tnfctl_handle {
 	bool		gone;		/* exited, killed or exec'd */
 	bool		leaving;	/* a close could not be completed */
 };
+
+/* Is it hit by the kernel?  Else it has a control block in the process. */
+bool	tnfctl_probe_is_kernels(const tnfctl_probe_t *);
 
 /* handle.c */
 tnfctl_handle_t *tnfctl_handle_new(const struct target_ops *, pid_t);

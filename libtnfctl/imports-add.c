@@ -9,6 +9,7 @@
 
 #include "common/elf-file.h"
 #include "kernel-probes/kernel_probes.h"
+#include "libtnfctl/fast.h"
 #include "libtnfctl/functions.h"
 #include "libtnfctl/imports.h"
 #include "libtnfctl/objects.h"
@@ -27,6 +28,9 @@ struct adding {
 	bool	looked;
 	uint32_t returns;	/* ... and its tnfctl_functions_returns(), once looked at */
 	char	said[512];	/* about returns, "" if all is well */
+	struct elffile *elf;	/* of the file, while its functions are added for fast probes */
+	struct fast *fast;	/* of the next probe, or ... */
+	const char *slow;	/* ... why it is no fast one; both NULL: nobody asks */
 	int	error;
 };
 
@@ -44,10 +48,11 @@ tnfctl_import_attrs(const struct import *i, const struct kp_uprobe_found *found)
 			    found->member[m].name);
 	if (function)
 		kp_uprobe_function_attrs(&i->spec, words);
-	return asprintf(&text, "name %s;%s%s%skeys %s;origin %s;%sfile %s;%s%s%s%s", i->name,
+	return asprintf(&text, "name %s;%s%s%skeys %s;origin %s;%sfile %s;%s%s%s%s%s%s%s", i->name,
 	    found ? "slots " : "", slots, found ? ";" : "", i->keys, function ? "function" : "usdt",
 	    words, i->spec.shown, found ? found->attrs : "", i->refused ? "unavailable " : "",
-	    i->refused ? i->refused : "", i->refused ? ";" : "") < 0 ? NULL : text;
+	    i->refused ? i->refused : "", i->refused ? ";" : "", i->fast ? "fast yes" : i->slow ? "fast no: " : "",
+	    i->slow ? i->slow : "", i->fast || i->slow ? ";" : "") < 0 ? NULL : text;
 }
 
 static bool
@@ -65,7 +70,7 @@ is_listed(const struct adding *a)
 
 /* Adds a probe to those of the process.  found: see tnfctl_import_attrs(). */
 static int
-list_probe(const struct adding *a, const char *name, const char *keys, const char *refused,
+list_probe(struct adding *a, const char *name, const char *keys, const char *refused,
     const struct kp_uprobe_found *found)
 {
 	struct import *i = calloc(1, sizeof *i);
@@ -76,17 +81,56 @@ list_probe(const struct adding *a, const char *name, const char *keys, const cha
 		return -ENOMEM;
 	*i = (struct import){ .file = { a->m->device, a->m->inode }, .spec = a->spec,
 	    .name = strdup(name), .keys = strdup(keys), .refused = refused,
-	    .described = found != NULL };
+	    .described = found != NULL, .fast = a->fast != NULL, .slow = a->slow };
 	if (i->name != NULL && i->keys != NULL &&
 	    (attrs = tnfctl_import_attrs(i, found)) != NULL)
 		p = tnfctl_probe_add(a->h, attrs);
 	free(attrs);
 	if (p == NULL) {
 		tnfctl_import_free(i);
+		tnfctl_fast_free(a->fast);
+		a->fast = NULL;
 		return -ENOMEM;
 	}
 	p->import = i;
+	p->fast = a->fast;
+	a->fast = NULL;
 	return 0;
+}
+
+static bool
+is_fast_wanted(const tnfctl_handle_t *h)
+{
+	return h != NULL && h->fast != NULL && h->fast->wanted;
+}
+
+/* The handle has this fast probe already, from an earlier session. */
+static int
+drop_fast(struct adding *a)
+{
+	tnfctl_fast_free(a->fast);
+	a->fast = NULL;
+	return 0;
+}
+
+/* A function of a process: finds out whether its probe can be a fast one. */
+static int
+list_function(struct adding *a, const char *function, const char *name, const char *keys)
+{
+	uint64_t address;
+
+	a->slow = NULL;
+	if (!is_fast_wanted(a->h))
+		return list_probe(a, name, keys, NULL, NULL);
+	if (a->spec.flags & KP_UPROBE_RETURN)
+		a->slow = "returns are traced by the kernel";
+	else if (!tnf_elffile_function(a->elf, function, &address))
+		a->slow = "its address is not known";
+	else
+		a->fast = tnfctl_fast_function(a->h, a->fd, a->m, address, &a->slow);
+	if (a->fast != NULL && tnfctl_fast_has(a->h, a->fast))
+		return drop_fast(a);
+	return list_probe(a, name, keys, NULL, NULL);
 }
 
 static bool
@@ -117,6 +161,10 @@ add_usdt_probe(struct adding *a, const struct usdt_probe *p)
 		return 0;
 	if (a->kp != NULL)
 		return kp_uprobe_add(a->kp, name, keys, &a->spec, &id);
+	if (is_fast_wanted(a->h))
+		a->fast = tnfctl_fast_usdt(a->h, a->fd, a->m, p, &a->slow);
+	if (a->fast != NULL && tnfctl_fast_has(a->h, a->fast))
+		return drop_fast(a);
 	tnfctl_usdt_catalogue_find(p->provider, p->name, &named);
 	tnfctl_usdt_describe(p, &named, &found);
 	return list_probe(a, name, keys, p->refused, &found);
@@ -193,7 +241,8 @@ has_side(const struct adding *a, const struct side *s)
 {
 	bool at_return = s->flags & KP_UPROBE_RETURN;
 
-	return a->asked ? at_return : !at_return || a->returns == 0;
+	/* Fast probes need nobody's rights, but a return does: so it comes only if somebody asks. */
+	return a->asked ? at_return : !at_return || (a->returns == 0 && !is_fast_wanted(a->h));
 }
 
 /* Notes, for the first file that needs it, the harm that return probes may do to the program,
@@ -201,7 +250,7 @@ has_side(const struct adding *a, const struct side *s)
 static void
 say_returns(struct adding *a, const char *function)
 {
-	if (a->returns == 0 || a->said[0] != '\0')
+	if (a->returns == 0 || a->said[0] != '\0' || (is_fast_wanted(a->h) && !a->asked))
 		return;
 	if (a->returns == KP_UPROBE_NO_RETURN)
 		snprintf(a->said, sizeof a->said, "%s: %s is a Go program, which moves its stacks: "
@@ -235,7 +284,7 @@ add_function(void *arg, const char *function)
 		if (a->kp != NULL)
 			a->error = kp_uprobe_add(a->kp, name, keys, &a->spec, &id);
 		else if (!is_listed(a))
-			a->error = list_probe(a, name, keys, NULL, NULL);
+			a->error = list_function(a, function, name, keys);
 		if (a->error != 0)
 			return false;
 	}
@@ -246,8 +295,11 @@ add_function(void *arg, const char *function)
 static bool
 add_functions_of(struct adding *a, const char *pattern)
 {
-	long n = tnfctl_functions_choose(a->fd, pattern, add_function, a);
+	long n;
 
+	a->elf = is_fast_wanted(a->h) ? tnf_elffile_open(a->fd) : NULL;
+	n = tnfctl_functions_choose(a->fd, pattern, add_function, a);
+	tnf_elffile_close(a->elf);
 	if (n > (long)FUNCTIONS_MAX)
 		tnfctl_error_set(TNFCTL_ERR_BADARG,
 		    "function=%s: it fits %ld functions of %s: at most "
@@ -334,6 +386,9 @@ tnfctl_imports_add(tnfctl_handle_t *h, const char *kind, const char *source)
 
 	if (asked || strcmp(kind, "function") == 0)
 		return add_functions(h, kp, source, asked);
+	if (strcmp(kind, "fast") == 0)
+		return kp != NULL ? tnfctl_error_set(TNFCTL_ERR_BADARG, "only processes have fast "
+		    "probes") : tnfctl_fast_begin(h);
 	if (kp == NULL && strcmp(kind, "usdt") != 0)
 		return tnfctl_error_set(TNFCTL_ERR_BADARG, "only the kernel has tracepoints");
 	if (kp == NULL)

@@ -29,6 +29,8 @@ struct import {			/* what a tnfctl_probe of a process has; NULL: it is TNF's own
 	char	*args;		/* how somebody has called its arguments, or NULL */
 	struct file_id file;
 	const char *refused;	/* why it cannot be enabled; static; NULL: it can */
+	bool	 fast;		/* libtnfprobe records it, or is to when it is switched on (fast.h) */
+	const char *slow;	/* why it is no fast probe; static; NULL: it is one, or nobody asked */
 	bool	 described;	/* the attributes tell the slots */
 	char	*undescribed;	/* the attributes before that, which somebody may have */
 };

@@ -151,7 +151,7 @@ tnfctl_inject_library(tnfctl_handle_t *h)
 	struct library library;
 	tnfctl_errcode_t err;
 
-	if (h->nprobes == 0)
+	if (h->nprobes == 0 && !direct_proc(h)->load)
 		return tnfctl_direct_no_probes(h->pid);
 	if ((err = library_find(h, &library)) != TNFCTL_ERR_NONE)
 		return err;

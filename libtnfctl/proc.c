@@ -91,6 +91,7 @@ tnfctl_proc_resume(struct proc *p, struct thread *t)
 	t->stopped = t->asked = false;
 	t->signal = 0;
 	t->event = PROC_NOTHING;
+	p->runs++;
 }
 
 void

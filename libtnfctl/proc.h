@@ -66,6 +66,7 @@ struct proc {
 	bool	 child;		/* of our client's own, who will wait for it */
 	bool	 gone;
 	bool	 follow;	/* forks */
+	bool	 load;		/* libtnfprobe, also if there is no probe */
 	bool	 suspended;	/* by a controller: we may let it run again */
 	/* We attached at the start of an exec, where there is no control block yet that
 	   could say whether a controller left the process stopped.  So only
@@ -88,6 +89,7 @@ struct proc {
 	timer_t	 moment;	/* proc-threads.c */
 	int	 moment_signal;	/* or 0 */
 	struct ended ended;	/* threads, the leader too */
+	uint64_t runs;		/* counts how often a thread was let run */
 };
 
 /*

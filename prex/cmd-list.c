@@ -12,7 +12,7 @@ static const char *const default_attrs[] = {
 };
 
 /* Attributes that say why not all of an imported probe can be had. */
-static const char *const remarks[] = { "unavailable", "unread", "returns", NULL };
+static const char *const remarks[] = { "unavailable", "unread", "returns", "fast", NULL };
 
 struct request {
 	const struct tnf_selectors *selectors;

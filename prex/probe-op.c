@@ -48,6 +48,16 @@ tell_if_off(struct shell *sh, const struct probe_op *op, tnfctl_handle_t *h, tnf
 		shell_tell_detail(sh);
 }
 
+/* Does the process itself record this probe? */
+static bool
+is_fast(const struct tnf_probe_attrs *attrs)
+{
+	struct attribute a;
+
+	return tnf_probe_attrs_find(attrs, "fast", &a) && a.value_len == 3 &&
+	    memcmp(a.value, "yes", 3) == 0;
+}
+
 static tnfctl_errcode_t
 apply_to(struct shell *sh, tnfctl_handle_t *h, tnfctl_probe_t *p,
     const struct tnf_probe_attrs *attrs, void *arg)
@@ -55,7 +65,7 @@ apply_to(struct shell *sh, tnfctl_handle_t *h, tnfctl_probe_t *p,
 	const struct application *a = arg;
 	tnfctl_errcode_t err = TNFCTL_ERR_NONE;
 	struct attribute origin;
-	bool imported = tnf_probe_attrs_find(attrs, "origin", &origin);
+	bool imported = tnf_probe_attrs_find(attrs, "origin", &origin) && !is_fast(attrs);
 
 	if (!tnf_selectors_match(a->op->selectors, attrs, a->used))
 		return err;

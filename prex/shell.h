@@ -41,6 +41,7 @@ struct shell {
 	struct family *family;		/* NULL: children run free */
 	bool	started;		/* by us; else attached to */
 	bool	watched;		/* it runs, and has no trace file */
+	bool	fast;			/* --fast */
 	bool	has_buffer;		/* the kernel, for imported probes */
 	bool	follow_exec;
 	bool	gone;			/* ended, or another program */

@@ -34,6 +34,18 @@ target_open_watch(struct shell *sh, pid_t pid, tnfctl_errcode_t why)
 	return true;
 }
 
+bool
+target_imports(struct shell *sh)
+{
+	tnfctl_errcode_t err = sh->fast ? tnfctl_import_add(sh->target, "fast", NULL) :
+	    TNFCTL_ERR_NONE;
+
+	if (err != TNFCTL_ERR_NONE)
+		return target_open_opened(sh, err, "looking for fast probes");
+	tnfctl_import_add(sh->target, "usdt", NULL);
+	return true;
+}
+
 /* Does the error mean that the process has no libtnfprobe? */
 static bool
 is_without(tnfctl_errcode_t err)
@@ -44,10 +56,12 @@ is_without(tnfctl_errcode_t err)
 static bool
 target_open_attach(struct shell *sh, pid_t pid, bool children)
 {
-	tnfctl_errcode_t err = tnfctl_pid_open(pid, &sh->target);
+	tnfctl_errcode_t err = (sh->fast ? tnfctl_pid_load : tnfctl_pid_open)(pid, &sh->target);
 
 	if (children && is_without(err) && family_open_first(sh, pid))
 		err = TNFCTL_ERR_NONE;
+	if (sh->fast && is_without(err))
+		return target_open_opened(sh, err, "attaching to target process");
 	if (is_without(err) || err == TNFCTL_ERR_NOTDYNAMIC) {
 		if (target_open_watch(sh, pid, err))
 			return true;
@@ -56,7 +70,7 @@ target_open_attach(struct shell *sh, pid_t pid, bool children)
 	}
 	if (err == TNFCTL_ERR_NONE) {
 		shell_tell_detail(sh);
-		tnfctl_import_add(sh->target, "usdt", NULL);
+		return target_imports(sh);
 	}
 	if (!is_without(err))
 		return target_open_opened(sh, err, "attaching to target process");
@@ -110,6 +124,7 @@ target_open_kernel(struct shell *sh)
 bool
 target_open(struct shell *sh, const struct target_options *o)
 {
+	sh->fast = o->fast;
 	if (o->kernel)
 		return target_open_kernel(sh) && set_all(sh, o);
 	if (o->pid != 0)
@@ -118,8 +133,7 @@ target_open(struct shell *sh, const struct target_options *o)
 	if (!target_open_opened(sh, tnfctl_exec_open(o->argv[0], o->argv, NULL,
 	    o->preload, NULL, &sh->target), "creating target process"))
 		return false;
-	tnfctl_import_add(sh->target, "usdt", NULL);
-	return true;
+	return target_imports(sh);
 }
 
 static void

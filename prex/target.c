@@ -156,7 +156,8 @@ follow_exec(struct shell *sh)
 	fflush(stdout);
 	if (err != TNFCTL_ERR_NONE)
 		return err;
-	tnfctl_import_add(sh->target, "usdt", NULL);
+	if (!target_imports(sh))
+		return TNFCTL_ERR_NONE;
 	return history_repeat(sh->target);
 }
 

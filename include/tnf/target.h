@@ -150,8 +150,7 @@ enum tnf_process_state {
  * address of the site's description lies TNF_FAST_BEFORE_ENTRY or TNF_FAST_BEFORE_INNER bytes
  * before the address to which that call returns.
  *
- * The area tells the next controller what is patched: 'patched' is set before the jump is
- * written, and cleared after the bytes of before are back.
+ * The area tells the next controller what is patched, by 'patched' of each site.
  */
 #define TNF_FAST_JUMP		5u	/* bytes that are replaced */
 #define TNF_FAST_VALUES		12u
@@ -193,12 +192,21 @@ struct tnf_fast_value {
 	tnf_uint32_t at;	/* libtnfprobe's: where it goes in the event */
 };
 
+/* Each is written before what it says is done, and the lower one after that has been undone. */
+enum tnf_fast_patched {
+	TNF_FAST_BARE = 0,
+	TNF_FAST_PATCHED = 1,	/* the jump is there */
+	TNF_FAST_RAISED = 2	/* and the semaphore is raised */
+};
+
 struct tnf_fast_site {
 	struct tnf_probe_control *volatile probe;	/* libtnfprobe's; NULL: not defined */
 	tnf_uint64_t resume;	/* one more than the address of the site */
 	tnf_uint64_t landing;	/* where the jump goes to, in the pad */
 	tnf_uint32_t n;		/* values */
-	volatile tnf_uint32_t patched;	/* the jump is there, or is about to be written */
+	volatile tnf_uint32_t patched;	/* enum tnf_fast_patched */
+	tnf_uint64_t semaphore;	/* the controller's: 16 bits that it raises by one while the site is
+				   on; 0: none */
 	tnf_uint8_t before[8];	/* the first TNF_FAST_JUMP bytes without the jump, ... */
 	tnf_uint8_t jump[8];	/* ... and with it */
 	const char *name, *keys, *detail;	/* as tnf_probe_define() takes them; in the area */

@@ -166,6 +166,9 @@ tnfctl_errcode_t tnfctl_exec_open(const char *pgm, char *const *argv,
     char *const *envp, const char *ld_preload, const char *libtnfprobe_path,
     tnfctl_handle_t **ret);
 tnfctl_errcode_t tnfctl_pid_open(pid_t, tnfctl_handle_t **ret);
+/* Linux.  As tnfctl_pid_open(), but loads libtnfprobe also into a process without probes, for fast
+   ones (tnfctl_import_add()): never NOLIBTNFPROBE because there are none. */
+tnfctl_errcode_t tnfctl_pid_load(pid_t, tnfctl_handle_t **ret);
 tnfctl_errcode_t tnfctl_indirect_open(void *prochandle, tnfctl_ind_config_t *,
     tnfctl_handle_t **ret);
 tnfctl_errcode_t tnfctl_internal_open(tnfctl_handle_t **ret);
@@ -377,6 +380,11 @@ tnfctl_errcode_t tnfctl_filter_rule_apply(tnfctl_handle_t *,
  * their return is traced: then there is the call alone, the attribute "returns" says so,
  * and the detail of NONE; "return" adds the returns alone, there too.  Their attribute
  * "origin" is the kind, that of a return "function".
+ * "fast" (pid, exec and fork handles, x86-64) adds none: of the probes that are added from then on,
+ * those whose code takes a jump are fast.  While such a probe is on, the process itself records
+ * its hits, into its own trace file and without rights of root; the attribute "fast" is "yes"
+ * then, else "no: " and the reason, and the kernel records them.  BADARG: this process's
+ * libtnfprobe has none.
  * ACCES, FILENOTFOUND: the kernel does not tell them to us, the file cannot be read;
  * BADARG: not for this handle, no such kind, a file without such probes.
  */

@@ -141,6 +141,12 @@ tnfctl_pid_open(pid_t pid, tnfctl_handle_t **ret)
 }
 
 tnfctl_errcode_t
+tnfctl_pid_load(pid_t pid, tnfctl_handle_t **ret)
+{
+	return tnfctl_pid_open(pid, ret);
+}
+
+tnfctl_errcode_t
 tnfctl_kernel_open(tnfctl_handle_t **ret)
 {
 	tnfctl_errcode_t err = open_table(getenv("PREX_FAKE"), 1, ret);

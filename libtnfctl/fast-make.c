@@ -1,0 +1,278 @@
+/*
+ * fast-make.c - fast probes are made: the process gets the descriptions of their sites, and pads;
+ * libtnfprobe defines the probes.
+ */
+#include <pthread.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <tnf/runtime.h>
+
+#include "libtnfctl/call.h"
+#include "libtnfctl/direct.h"
+#include "libtnfctl/fast.h"
+#include "libtnfctl/functions.h"
+#include "libtnfctl/usdt.h"
+
+#define TRIES		6000	/* to find a thread that can make a call */
+#define TEXT_MAX	6000u	/* of one probe: its words, and the names of its values */
+
+/* The probes that are being made. */
+struct making {
+	tnfctl_handle_t *h;
+	struct calls *c;
+	tnfctl_probe_t **v;
+	size_t	 n;
+	const char *why;
+};
+
+/* A piece of text at the end of the area; its address in the process. */
+static uintptr_t
+put_text(struct making *m, const char *s)
+{
+	struct fast_room *r = m->h->fast;
+	size_t n = strlen(s) + 1;
+	uintptr_t at;
+
+	r->text += n;
+	at = r->area + r->size - r->text;
+	if (!m->h->ops->write(m->h, at, s, n))
+		m->why = "its memory cannot be written";
+	return at;
+}
+
+static uint8_t
+kind_of(const char *type)
+{
+	static const struct { const char *name; uint8_t kind; } kinds[] = {
+		{ "tnf_int8", TNF_ARG_INT8 }, { "tnf_uint8", TNF_ARG_UINT8 },
+		{ "tnf_int16", TNF_ARG_INT16 }, { "tnf_uint16", TNF_ARG_UINT16 },
+		{ "tnf_int32", TNF_ARG_INT32 }, { "tnf_uint32", TNF_ARG_UINT32 },
+		{ "tnf_int64", TNF_ARG_INT64 }, { "tnf_uint64", TNF_ARG_UINT64 },
+		{ "tnf_opaque", TNF_ARG_OPAQUE }, { "tnf_string", TNF_ARG_STRING },
+	};
+
+	for (size_t i = 0; type != NULL && i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (strcmp(kinds[i].name, type) == 0)
+			return kinds[i].kind;
+	return 0;
+}
+
+/* The first registers have the order that the kernel has them in. */
+static uint8_t
+register_of(uint8_t r)
+{
+	_Static_assert((int)TNF_FAST_R15 == KP_R_R15 && (int)TNF_FAST_BX == KP_R_BX &&
+	    (int)TNF_FAST_AX == KP_R_AX && (int)TNF_FAST_DI == KP_R_DI, "one order");
+	return r <= KP_R_DI ? r : r == KP_R_SP ? TNF_FAST_SP : r == KP_R_IP ? TNF_FAST_IP :
+	    TNF_FAST_NONE;
+}
+
+/* The values of a site; those that cannot be read are left out. */
+static void
+put_values(struct making *m, struct tnf_fast_site *s, const struct kp_uprobe_found *found,
+    const struct kp_site *site)
+{
+	for (unsigned i = 0; i < found->members && s->n < TNF_FAST_VALUES; i++) {
+		/* A site may have fewer arguments than others of its probe. */
+		const struct kp_operand none = { .size = 8, .scale = 1, .base = KP_R_NONE,
+		    .index = KP_R_NONE }, *o = i < site->n ? &site->v[i] : &none;
+		struct tnf_fast_value *v = &s->v[s->n];
+		bool counted = o->text == KP_TEXT_COUNTED && i + 1 < found->members &&
+		    found->member[i + 1].type != NULL;
+
+		if (found->member[i].type == NULL)
+			continue;
+		if (o->kind == KP_OPERAND_UNREADABLE)
+			o = &none;
+		*v = (struct tnf_fast_value){ .kind = kind_of(found->member[i].type),
+		    .from = o->kind == KP_OPERAND_MEMORY ? TNF_FAST_MEMORY : TNF_FAST_VALUE,
+		    .size = o->size, .sign = o->sign, .base = register_of(o->base),
+		    .index = register_of(o->index), .scale = o->scale, .shift = o->shift,
+		    .offset = o->offset, .counted = counted };
+		v->name = (const char *)put_text(m, found->member[i].name);
+		s->n++;
+	}
+}
+
+/* The words of tnf_probe_define(), from the attributes: name, keys, and what is behind them. */
+static bool
+put_words(struct making *m, struct tnf_fast_site *s, const struct import *i, const char *attrs)
+{
+	const char *detail = strstr(attrs, ";origin ");
+
+	if (detail == NULL)
+		return false;
+	s->name = (const char *)put_text(m, i->name);
+	s->keys = (const char *)put_text(m, i->keys);
+	s->detail = (const char *)put_text(m, detail + 1);
+	return true;
+}
+
+/* Describes a site in the area, where libtnfprobe reads it. */
+static void
+put_site(struct making *m, struct fast_site *s, struct tnf_fast_site *there)
+{
+	struct fast_room *r = m->h->fast;
+	struct fast_pads *pads;
+
+	s->note = r->area + sizeof(struct tnf_fast_area) + r->sites * sizeof(*there);
+	m->why = tnfctl_pads_near(m->c, r, s->address, &pads);
+	if (m->why == NULL)
+		m->why = tnfctl_pads_write(m->h, pads, s);
+	if (m->why != NULL)
+		return;
+	there->resume = s->address + 1;
+	there->landing = s->moved;
+	there->semaphore = s->semaphore;
+	memcpy(there->before, s->before, sizeof(s->before));
+	memcpy(there->jump, s->jump, sizeof(s->jump));
+	if (m->h->ops->write(m->h, s->note, there, sizeof(*there)))
+		r->sites++;
+	else
+		m->why = "its memory cannot be written";
+}
+
+static void
+put_sites(struct making *m, tnfctl_probe_t *p, const struct kp_uprobe_found *found)
+{
+	char *attrs = tnfctl_import_attrs(p->import, found);
+	struct tnf_fast_site there;
+
+	for (size_t k = 0; m->why == NULL && k < p->fast->n; k++) {
+		memset(&there, 0, sizeof(there));
+		put_values(m, &there, found, &found->site[k]);
+		if (attrs == NULL || !put_words(m, &there, p->import, attrs))
+			m->why = "not enough memory";
+		else
+			put_site(m, &p->fast->v[k], &there);
+	}
+	if (m->why != NULL) {
+		free(attrs);
+		return;
+	}
+	free(p->import->undescribed);
+	p->import->undescribed = p->attrs;
+	p->import->described = true;
+	p->attrs = attrs;
+}
+
+/* Puts one probe into the area: where its values are, and its sites. */
+static void
+put_probe(struct making *m, tnfctl_probe_t *p)
+{
+	struct kp_uprobe_found found = { .members = 0 };
+	struct kp_uprobe_spec spec = p->import->spec;
+	size_t n = strlen(spec.symbol);
+
+	if (p->import->args != NULL && n + strlen(p->import->args) + 2 <= sizeof(spec.symbol)) {
+		spec.symbol[n] = ' ';
+		strcpy(spec.symbol + n + 1, p->import->args);
+	}
+	if ((spec.flags & KP_UPROBE_FUNCTION ? tnfctl_functions_find(&spec, &found) :
+	    tnfctl_usdt_find(&spec, &found)) != 0 || found.sites != p->fast->n)
+		m->why = "its file has changed";
+	else if ((m->why = tnfctl_pads_area(m->c, m->h->fast, p->fast->n,
+	    p->fast->n * TEXT_MAX)) == NULL)
+		put_sites(m, p, &found);
+	free(found.site);
+}
+
+/* Connects what libtnfprobe has defined with the probes of the handle. */
+static bool
+take_control(struct making *m, tnfctl_probe_t *p)
+{
+	tnfctl_handle_t *h = m->h;
+	uintptr_t control = 0;
+	tnfctl_probe_t **known;
+
+	if (p->fast->n == 0 || p->fast->v[0].note == 0 ||
+	    !h->ops->read(h, p->fast->v[0].note, &control, sizeof(control)) || control == 0)
+		return false;
+	if (h->pooled.value_size == 0)
+		tnf_map_init(&h->pooled, sizeof(tnfctl_probe_t *));
+	if ((known = tnf_map_put(&h->pooled, &control, sizeof(control), NULL)) == NULL)
+		return false;
+	*known = p;
+	p->address = control;
+	p->object = h->control_object;
+	p->prepared = false;
+	return p->fast->made = true;
+}
+
+/* Has libtnfprobe define what is in an area. */
+static const char *
+define(struct making *m, uintptr_t area, uint64_t sites)
+{
+	struct call call = { .function = m->h->fast->define, .args = { area } };
+
+	if (!m->h->ops->write(m->h, area + offsetof(struct tnf_fast_area, n), &sites, sizeof(sites)))
+		return "its memory cannot be written";
+	return tnfctl_call_make(m->c, &call);
+}
+
+/* Makes all that can be made; the others get a reason. */
+static void
+make_all(struct making *m)
+{
+	struct fast_room *r = m->h->fast;
+	size_t i;
+
+	for (i = 0; i < m->n; i++) {
+		uintptr_t area = r->area;
+		uint64_t sites = r->sites;
+
+		put_probe(m, m->v[i]);
+		m->v[i]->import->slow = m->why;
+		m->why = NULL;
+		if (area != 0 && r->area != area)
+			m->why = define(m, area, sites);
+	}
+	if (r->area != 0 && m->why == NULL)
+		m->why = define(m, r->area, r->sites);
+	for (i = 0; i < m->n; i++)
+		if (m->v[i]->import->slow == NULL && !take_control(m, m->v[i]))
+			m->v[i]->import->slow = m->why != NULL ? m->why :
+			    "its name or its arguments are too long";
+}
+
+/* Those that were imported as this one was, and are not made yet. */
+static bool
+is_of_batch(const tnfctl_probe_t *p, const tnfctl_probe_t *other)
+{
+	return !other->gone && other->fast != NULL && !other->fast->made && other->import != NULL &&
+	    other->import->slow == NULL && other->import->args == NULL && strcmp(other->import->keys, p->import->keys) == 0;
+}
+
+tnfctl_errcode_t
+tnfctl_fast_make(tnfctl_handle_t *h, tnfctl_probe_t *p)
+{
+	struct making m = { .h = h, .v = calloc(h->nprobes, sizeof(*m.v)) };
+	struct proc *proc = direct_proc(h);
+	sigset_t all, mask;
+	struct calls c;
+
+	if (m.v == NULL)
+		return tnfctl_error_set(TNFCTL_ERR_ALLOCFAIL, NULL);
+	m.v[m.n++] = p;
+	for (size_t i = 0; i < h->nprobes; i++)
+		if (h->probes[i] != p && is_of_batch(p, h->probes[i]))
+			m.v[m.n++] = h->probes[i];
+	m.c = &c;
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, &mask);
+	tnfctl_proc_hurry(proc, TNFCTL_ATTACH_MS, &mask);
+	if ((m.why = tnfctl_call_begin(&c, h, TRIES)) == NULL)
+		make_all(&m);
+	tnfctl_call_end(&c);
+	tnfctl_proc_unhurry(proc);
+	pthread_sigmask(SIG_SETMASK, &mask, NULL);
+	free(m.v);
+	if (proc->gone || proc->event != PROC_NOTHING)
+		return tnfctl_lost_target(h, "it has ended");
+	if (!p->fast->made && p->import->slow == NULL)
+		p->import->slow = m.why != NULL ? m.why : "it cannot be defined";
+	return tnfctl_control_refresh(h);
+}

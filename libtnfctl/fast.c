@@ -1,0 +1,317 @@
+/*
+ * fast.c - which imported probes of a process are fast, and their switching.
+ */
+#include <errno.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/elf-file.h"
+#include "libtnfctl/control.h"
+#include "libtnfctl/direct.h"
+#include "libtnfctl/fast.h"
+#include "libtnfctl/usdt.h"
+
+/* The latest object that was analysed; many probes of one file are asked for in turn. */
+static _Thread_local struct {
+	uint64_t device, inode;
+	struct sites *sites;
+} latest;
+
+static struct sites *
+sites_of(int fd, const struct mapping *m)
+{
+	if (latest.sites != NULL && latest.device == m->device && latest.inode == m->inode)
+		return latest.sites;
+	tnfctl_sites_close(latest.sites);
+	latest.device = m->device;
+	latest.inode = m->inode;
+	latest.sites = tnfctl_sites_open(fd);
+	return latest.sites;
+}
+
+void
+tnfctl_fast_free(struct fast *f)
+{
+	if (f == NULL)
+		return;
+	free(f->v);
+	free(f);
+}
+
+void
+tnfctl_room_free(struct fast_room *r)
+{
+	if (r == NULL)
+		return;
+	free(r->pads);
+	free(r);
+}
+
+static struct fast *
+fast_new(size_t n)
+{
+	struct fast *f = calloc(1, sizeof(*f));
+
+	if (f == NULL || (f->v = calloc(n, sizeof(*f->v))) == NULL) {
+		free(f);
+		return NULL;
+	}
+	f->n = n;
+	return f;
+}
+
+/* Where the process has what lies at 'offset' of the file; 0: not in this mapping. */
+static uintptr_t
+live(const struct mapping *m, uint64_t offset)
+{
+	return offset < m->offset || offset - m->offset >= m->end - m->start ? 0 :
+	    m->start + (offset - m->offset);
+}
+
+/* Completes a site that the analysis has looked at.  NULL, or why it cannot be fast. */
+static const char *
+place(struct fast_site *s, struct elffile *e, const struct mapping *m)
+{
+	uint64_t offset;
+
+	if (s->site.refused != NULL)
+		return s->site.refused;
+	if (e == NULL || !tnf_elffile_offset(e, s->site.address, &offset) ||
+	    (s->address = live(m, offset)) == 0)
+		return "its code is not mapped";
+	/* A write that crosses pages could be done by half when we are killed. */
+	if (s->address / 4096 != (s->address + TNF_FAST_JUMP - 1) / 4096)
+		return "its first instructions lie on two pages";
+	return NULL;
+}
+
+struct fast *
+tnfctl_fast_function(tnfctl_handle_t *h, int fd, const struct mapping *m, uint64_t address,
+    const char **why)
+{
+	struct sites *sites = sites_of(fd, m);
+	struct elffile *e = tnf_elffile_open(fd);
+	struct fast *f = fast_new(1);
+
+	*why = "not enough memory";
+	if (f != NULL && sites != NULL) {
+		tnfctl_sites_function(sites, address, &f->v[0].site);
+		*why = place(&f->v[0], e, m);
+	}
+	tnf_elffile_close(e);
+	if (*why == NULL)
+		return f;
+	tnfctl_fast_free(f);
+	return NULL;
+}
+
+/* Where the semaphore is that lies at this offset of the file; 0: not mapped. */
+static uintptr_t
+find_semaphore(tnfctl_handle_t *h, const struct mapping *m, uint64_t offset)
+{
+	struct maps maps;
+	uintptr_t at = 0;
+
+	if (tnf_maps_read(h->pid, &maps) != 0)
+		return 0;
+	for (size_t i = 0; i < maps.n && at == 0; i++)
+		if (maps.m[i].write && mapping_same_file(&maps.m[i], m))
+			at = live(&maps.m[i], offset);
+	tnf_maps_free(&maps);
+	return at;
+}
+
+struct fast *
+tnfctl_fast_usdt(tnfctl_handle_t *h, int fd, const struct mapping *m, const struct usdt_probe *p,
+    const char **why)
+{
+	struct sites *sites = sites_of(fd, m);
+	struct elffile *e = tnf_elffile_open(fd);
+	struct fast *f = fast_new(p->nsites);
+
+	*why = f != NULL && sites != NULL ? NULL : "not enough memory";
+	for (size_t i = 0; *why == NULL && i < p->nsites; i++) {
+		struct fast_site *s = &f->v[i];
+
+		tnfctl_sites_usdt(sites, p->sites[i].address, &s->site);
+		*why = place(s, e, m);
+		if (*why == NULL && p->sites[i].ref_ctr != 0 &&
+		    (s->semaphore = find_semaphore(h, m, p->sites[i].ref_ctr)) == 0)
+			*why = "its semaphore is not mapped";
+	}
+	tnf_elffile_close(e);
+	if (*why == NULL)
+		return f;
+	tnfctl_fast_free(f);
+	return NULL;
+}
+
+bool
+tnfctl_fast_has(const tnfctl_handle_t *h, const struct fast *f)
+{
+	for (size_t i = 0; i < h->nprobes; i++) {
+		const struct fast *o = h->probes[i]->fast;
+
+		if (o != NULL && o->made && !h->probes[i]->gone && o->n > 0 && f->n > 0)
+			for (size_t k = 0; k < o->n; k++)
+				if (o->v[k].address == f->v[0].address)
+					return true;
+	}
+	return false;
+}
+
+static uintptr_t
+word_of(tnfctl_handle_t *h, uintptr_t at)
+{
+	uintptr_t word;
+
+	return h->ops->read(h, at, &word, sizeof(word)) ? word : 0;
+}
+
+/* Finds libtnfprobe's part; false: this one has none. */
+static bool
+find_room(tnfctl_handle_t *h)
+{
+	struct tnf_process_control head;
+
+	if (h->fast != NULL)
+		return true;
+	if (h->control == 0 || !h->ops->read(h, h->control, &head,
+	    offsetof(struct tnf_process_control, state)) || head.size < sizeof(head) ||
+	    word_of(h, CONTROL(h, fast_define)) == 0 ||
+	    (h->fast = calloc(1, sizeof(*h->fast))) == NULL)
+		return false;
+	h->fast->define = word_of(h, CONTROL(h, fast_define));
+	h->fast->entry = word_of(h, CONTROL(h, fast_entry));
+	h->fast->inner = word_of(h, CONTROL(h, fast_inner));
+	return true;
+}
+
+tnfctl_errcode_t
+tnfctl_fast_begin(tnfctl_handle_t *h)
+{
+	if (h->ops->objects == NULL || !find_room(h))
+		return tnfctl_error_set(TNFCTL_ERR_BADARG, "process %d: fast probes: its libtnfprobe "
+		    "has none, or is not loaded", (int)h->pid);
+	h->fast->wanted = true;
+	return TNFCTL_ERR_NONE;
+}
+
+/* The kernel gets the probe, as nobody else can have it. */
+static tnfctl_errcode_t
+give_up(tnfctl_handle_t *h, tnfctl_probe_t *p, bool enabling, bool on)
+{
+	char *text;
+
+	tnfctl_fast_free(p->fast);
+	p->fast = NULL;
+	p->import->fast = false;
+	if ((text = tnfctl_import_attrs(p->import, NULL)) != NULL) {
+		free(p->import->undescribed);
+		p->import->undescribed = p->attrs;
+		p->import->described = false;
+		p->attrs = text;
+	}
+	return tnfctl_import_set(h, p, enabling, on);
+}
+
+tnfctl_errcode_t
+tnfctl_fast_set(tnfctl_handle_t *h, tnfctl_probe_t *p, bool enabling, bool on)
+{
+	tnfctl_errcode_t err;
+
+	if (!p->fast->made && p->import->slow == NULL && (err = tnfctl_fast_make(h, p)) != TNFCTL_ERR_NONE)
+		return err;
+	if (!p->fast->made)
+		return give_up(h, p, enabling, on);
+	if (!enabling || (on && p->enabled))
+		return h->ops->probe_set(h, p, enabling, on);
+	if ((err = tnfctl_control_usable(h, p)) != TNFCTL_ERR_NONE)
+		return err;
+	/* Off, the word goes first: whoever is killed between leaves jumps that do nothing, which
+	   the next controller finds. */
+	if (!on && p->enabled && (err = h->ops->probe_set(h, p, true, false)) != TNFCTL_ERR_NONE)
+		return err;
+	if ((err = tnfctl_patch_set(h, p->fast, on)) != TNFCTL_ERR_NONE || !on)
+		return err;
+	return h->ops->probe_set(h, p, true, true);
+}
+
+/* Reads the site that another controller has described at 'at'. */
+static bool
+read_site(tnfctl_handle_t *h, uintptr_t at, struct fast_site *ret, uintptr_t *probe)
+{
+	struct tnf_fast_site s;
+
+	if (!h->ops->read(h, at, &s, offsetof(struct tnf_fast_site, name)))
+		return false;
+	*ret = (struct fast_site){ .address = s.resume - 1, .note = at, .semaphore = s.semaphore,
+	    .patched = s.patched };
+	memcpy(ret->before, s.before, sizeof(ret->before));
+	memcpy(ret->jump, s.jump, sizeof(ret->jump));
+	*probe = (uintptr_t)s.probe;
+	return *probe != 0;
+}
+
+static void
+adopt_site(tnfctl_handle_t *h, const struct fast_site *s, uintptr_t probe)
+{
+	tnfctl_probe_t **known = tnf_map_get(&h->pooled, &probe, sizeof(probe));
+	struct fast_site *grown;
+	struct fast *f;
+
+	if (known == NULL)
+		return;
+	if ((*known)->fast == NULL && ((*known)->fast = fast_new(1)) != NULL)
+		(*known)->fast->n = 0;
+	if ((f = (*known)->fast) == NULL ||
+	    (grown = reallocarray(f->v, f->n + 1, sizeof(*grown))) == NULL)
+		return;
+	f->v = grown;
+	f->v[f->n++] = *s;
+	f->made = true;
+}
+
+/* Are all jumps there?  An object that was unloaded, and loaded again, has none. */
+static bool
+is_there(tnfctl_handle_t *h, const struct fast *f)
+{
+	uint8_t now[TNF_FAST_JUMP];
+	size_t i = 0;
+
+	while (i < f->n && h->ops->read(h, f->v[i].address, now, sizeof(now)) &&
+	    memcmp(now, f->v[i].jump, sizeof(now)) == 0)
+		i++;
+	return i == f->n;
+}
+
+#define AREAS_MAX	4096u
+#define AREA_MAX	(64u << 20)
+
+void
+tnfctl_fast_settle(tnfctl_handle_t *h)
+{
+	struct tnf_fast_area a;
+	uintptr_t at, probe;
+	struct fast_site s;
+
+	if (h->pooled.value_size == 0 || !find_room(h))
+		return;
+	at = word_of(h, CONTROL(h, fast));
+	for (unsigned n = 0; at != 0 && n < AREAS_MAX; n++, at = (uintptr_t)a.next) {
+		if (!h->ops->read(h, at, &a, sizeof(a)) || a.size > AREA_MAX ||
+		    a.n > a.size / sizeof(struct tnf_fast_site))
+			break;
+		for (uint64_t i = 0; i < a.n; i++)
+			if (read_site(h, at + sizeof(a) + i * sizeof(struct tnf_fast_site), &s, &probe))
+				adopt_site(h, &s, probe);
+	}
+	for (size_t i = 0; i < h->nprobes; i++) {
+		struct fast *f = h->probes[i]->fast;
+
+		if (f != NULL && f->made && !(h->probes[i]->enabled && is_there(h, f)))
+			tnfctl_fast_set(h, h->probes[i], true, false);
+	}
+}

@@ -1,0 +1,96 @@
+/*
+ * fast.h - fast probes: functions and USDT probes of a process whose code is patched, so that
+ * libtnfprobe records their hits (<tnf/target.h>).
+ *
+ * imports-add.c lists a probe as imported; the analysis (sites.h) says whether its sites can
+ * be patched.  When the probe is first switched on, it is made: libtnfprobe defines it, as a probe
+ * made at run time, and each site gets a pad.  From then on it has a control block, and is
+ * switched as any other probe of the process.
+ */
+#ifndef LIBTNFCTL_FAST_H
+#define LIBTNFCTL_FAST_H
+
+#include "common/proc.h"
+#include "libtnfctl/handle.h"
+#include "libtnfctl/imports.h"
+#include "libtnfctl/sites.h"
+
+struct calls;
+struct elffile;
+
+struct fast_site {
+	struct site site;	/* 'length' 0: another controller has found it */
+	uintptr_t address;	/* in the process */
+	uintptr_t note;		/* its struct tnf_fast_site there; 0: not made yet */
+	uintptr_t moved;	/* what is executed in place of its instructions; 0: not known */
+	uintptr_t semaphore;	/* 0: none */
+	uint8_t	 before[TNF_FAST_JUMP], jump[TNF_FAST_JUMP];
+	uint32_t patched;	/* enum tnf_fast_patched */
+};
+
+struct fast {			/* what a tnfctl_probe has; NULL: it is no fast one */
+	struct fast_site *v;
+	size_t	 n;
+	bool	 made;
+};
+
+struct fast_pads {		/* memory for pads, of which 'used' bytes are taken */
+	uintptr_t start;
+	size_t	 size, used;
+};
+
+/* What a handle has, from the first fast probe on. */
+struct fast_room {
+	bool	 wanted;	/* by the client */
+	uintptr_t define, entry, inner;	/* in libtnfprobe */
+	uintptr_t area;		/* the newest that we have made; 0: none */
+	size_t	 size;		/* of it, ... */
+	size_t	 sites, text;	/* ... sites in it, and bytes of text at its end */
+	struct fast_pads *pads;
+	size_t	 npads;
+};
+
+/* From now on, probes that the handle imports are fast where they can be.  BADARG: this
+   process's libtnfprobe cannot, or this machine, and why. */
+tnfctl_errcode_t tnfctl_fast_begin(tnfctl_handle_t *);
+void	tnfctl_room_free(struct fast_room *);
+void	tnfctl_fast_free(struct fast *);
+
+/* Asks the analysis about a probe of an open file, which is mapped so: of a function that begins
+   at 'address' of the file, or of a USDT probe.  NULL: it cannot be fast, and *why, which is
+   static. */
+struct usdt_probe;
+struct fast *tnfctl_fast_function(tnfctl_handle_t *, int fd, const struct mapping *,
+	    uint64_t address, const char **why);
+struct fast *tnfctl_fast_usdt(tnfctl_handle_t *, int fd, const struct mapping *,
+	    const struct usdt_probe *, const char **why);
+/* Has the handle a made probe at its first site? */
+bool	tnfctl_fast_has(const tnfctl_handle_t *, const struct fast *);
+
+/* As target_ops.probe_set; makes the probe first, if need be.  If the probe cannot be fast, the
+   kernel gets it. */
+tnfctl_errcode_t tnfctl_fast_set(tnfctl_handle_t *, tnfctl_probe_t *, bool enabling, bool on);
+
+/* fast-make.c: defines the probe in the process, with those that were imported with it.  NONE also
+   if it cannot be: then import->slow says why. */
+tnfctl_errcode_t tnfctl_fast_make(tnfctl_handle_t *, tnfctl_probe_t *);
+/* Reads what earlier controllers have made, and undoes what one has left half done. */
+void	tnfctl_fast_settle(tnfctl_handle_t *);
+
+/* pads.c: memory of the process.  All return NULL, or why not. */
+const char *tnfctl_pads_area(struct calls *, struct fast_room *, size_t sites, size_t text);
+const char *tnfctl_pads_near(struct calls *, struct fast_room *, uintptr_t site,
+	    struct fast_pads **ret);
+/* Writes a pad for the site, whose note is there, and sets moved, before and jump. */
+const char *tnfctl_pads_write(tnfctl_handle_t *, struct fast_pads *, struct fast_site *);
+#define PAD_MAX		(16 + 19 + SITE_MOVED_MAX)
+
+/*
+ * patch.c: puts the jumps of a probe's sites there, or the bytes of before.  On: all sites or
+ * none.  NONE; BUSY: a thread stands in the way, or somebody else has changed the code; the detail
+ * says which.
+ */
+tnfctl_errcode_t tnfctl_patch_set(tnfctl_handle_t *, struct fast *, bool on);
+/* The bytes of before are back: false, if they are not. */
+bool	tnfctl_patch_off(tnfctl_handle_t *, struct fast_site *);
+#endif

@@ -1,0 +1,336 @@
+/*
+ * patch.c - puts jumps into the code of a stopped process, and takes them out.
+ *
+ * No thread may come back to a byte in the middle of a jump.  A thread that stands there goes on
+ * in the pad, at the same instruction.  A signal handler returns to where its frame says; so the
+ * stacks are searched for such addresses, and if there is one, the process runs for a moment and
+ * we look again.  One search serves all sites until a thread runs again.
+ */
+#include <sys/ptrace.h>
+#include <sys/user.h>
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "libtnfctl/arch/arch.h"
+#include "libtnfctl/call.h"
+#include "libtnfctl/direct.h"
+#include "libtnfctl/fast.h"
+
+#define TRIES		200
+#define TRY_US		500
+#define STACK_MAX	(8u << 20)	/* searched of each */
+#define SITE_NOTE(s, member)	((s)->note + offsetof(struct tnf_fast_site, member))
+
+/* Addresses of code that lie on stacks, sorted. */
+struct words {
+	uint64_t *v;
+	size_t	 n, room;
+	bool	 failed;	/* some stack could not be read */
+};
+
+/* Where a signal handler's frame has the stack pointer and the instruction of what it has
+   interrupted, in words behind the address that the handler returns to. */
+#define FRAME_SP	21
+#define FRAME_IP	22
+
+/* The latest search, and the standstill of which process it is about. */
+static _Thread_local struct {
+	const struct proc *p;
+	uint64_t runs;
+	struct words words;
+} search;
+
+static void
+words_add(struct words *w, uint64_t word)
+{
+	uint64_t *grown;
+
+	if (w->n == w->room) {
+		w->room = w->room ? w->room * 2 : 4096;
+		if ((grown = reallocarray(w->v, w->room, sizeof(*grown))) == NULL) {
+			w->failed = true;
+			w->room = w->n;
+			return;
+		}
+		w->v = grown;
+	}
+	w->v[w->n++] = word;
+}
+
+static bool
+is_code(const struct maps *maps, uint64_t word)
+{
+	const struct mapping *m;
+
+	if (word < 4096 || (m = tnf_maps_find(maps, (uintptr_t)word)) == NULL)
+		return false;
+	return m->exec;
+}
+
+/* Does a handler that returns there end? */
+static bool
+is_sigreturn(struct proc *p, const struct maps *maps, uint64_t word)
+{
+	unsigned char code[16];
+	size_t n = tnfctl_arch_sigreturn_size;
+
+	return is_code(maps, word) && n <= sizeof(code) &&
+	    tnfctl_proc_read(p, (uintptr_t)word, code, n) &&
+	    memcmp(code, tnfctl_arch_sigreturn, n) == 0;
+}
+
+/* Adds what lies on the stack from sp up.  The stack that a handler has left for its own is told
+   by the frame; it is searched as well. */
+static void
+search_stack(struct words *w, struct proc *p, const struct maps *maps, uintptr_t sp,
+    unsigned depth)
+{
+	const struct mapping *m = tnf_maps_find(maps, sp);
+	uintptr_t other;
+	uint64_t *words;
+	size_t n;
+
+	if (m == NULL)
+		return;
+	n = (m->end - sp < STACK_MAX ? m->end - sp : STACK_MAX) / sizeof(*words);
+	words = malloc(n * sizeof(*words) + 1);
+	if (words == NULL || !tnfctl_proc_read(p, sp & ~(uintptr_t)7, words, n * sizeof(*words)))
+		w->failed = true;
+	for (size_t i = 0; i < n && !w->failed; i++) {
+		if (!is_code(maps, words[i]))
+			continue;
+		words_add(w, words[i]);
+		if (i < FRAME_IP || depth == 0 || !is_sigreturn(p, maps, words[i - FRAME_IP]))
+			continue;
+		other = (uintptr_t)words[i - FRAME_IP + FRAME_SP];
+		if (other < m->start || other >= m->end)
+			search_stack(w, p, maps, other, depth - 1);
+	}
+	free(words);
+}
+
+static int
+by_value(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* The words of all stacks of the stopped process. */
+static const struct words *
+search_all(struct proc *p)
+{
+	struct words *w = &search.words;
+	struct maps maps;
+	uintptr_t ip, sp;
+	long call;
+
+	if (search.p == p && search.runs == p->runs && w->v != NULL)
+		return w;
+	w->n = 0;
+	w->failed = tnf_maps_read(p->pid, &maps) != 0;
+	if (w->failed)
+		return w;
+	words_add(w, 0);
+	for (size_t i = 0; i < p->n && !w->failed; i++)
+		if (tnfctl_arch_where(p, &p->threads[i], &ip, &sp, &call))
+			search_stack(w, p, &maps, sp, 2);
+	tnf_maps_free(&maps);
+	qsort(w->v, w->n, sizeof(*w->v), by_value);
+	search.p = p;
+	search.runs = p->runs;
+	return w;
+}
+
+/* Is there a word between two addresses, both left out? */
+static bool
+has_between(const struct words *w, uint64_t low, uint64_t high)
+{
+	size_t from = 0, to = w->n, mid;
+
+	while (from < to) {
+		mid = (from + to) / 2;
+		if (w->v[mid] <= low)
+			from = mid + 1;
+		else
+			to = mid;
+	}
+	return from < w->n && w->v[from] < high;
+}
+
+/* Moves a thread that stands in the site into the pad; false: that cannot be. */
+static bool
+move_thread(const struct thread *t, const struct fast_site *s, uintptr_t ip)
+{
+	uint64_t to = s->site.length == 0 || s->moved == 0 ? 0 :
+	    tnfctl_site_to_pad(&s->site, s->address, s->moved, ip);
+
+	return to != 0 && ptrace(PTRACE_POKEUSER, t->tid, offsetof(struct user_regs_struct, rip),
+	    to) == 0;
+}
+
+/* The thread that keeps the site from being patched, or 0.  *why: what it does. */
+static pid_t
+find_obstacle(struct proc *p, const struct fast_site *s, const char **why)
+{
+	uintptr_t last = s->address + TNF_FAST_JUMP, ip, sp;
+	const struct words *w;
+	long call;
+
+	for (size_t i = 0; i < p->n; i++) {
+		const struct thread *t = &p->threads[i];
+
+		*why = "sleeps in the kernel";
+		if (!t->stopped || t->foreign || !tnfctl_arch_where(p, t, &ip, &sp, &call))
+			return t->tid;
+		*why = "stands in its first instructions";
+		if (ip > s->address && ip < last && !move_thread(t, s, ip))
+			return t->tid;
+	}
+	*why = "has a signal handler that interrupts its first instructions";
+	w = search_all(p);
+	return w->failed || has_between(w, s->address, last) ? p->pid : 0;
+}
+
+static tnfctl_errcode_t
+await_site(tnfctl_handle_t *h, const struct fast_site *s)
+{
+	struct proc *p = direct_proc(h);
+	const char *why = NULL;
+	pid_t tid = 0;
+
+	for (int i = 0; i < TRIES; i++) {
+		if (p->gone || p->event != PROC_NOTHING)
+			return tnfctl_lost_target(h, "it has ended");
+		if ((tid = find_obstacle(p, s, &why)) == 0)
+			return TNFCTL_ERR_NONE;
+		tnfctl_proc_run_for(p, TRY_US);
+	}
+	return tnfctl_error_set(TNFCTL_ERR_BUSY, "thread %d %s: try again", (int)tid, why);
+}
+
+static bool
+note(tnfctl_handle_t *h, struct fast_site *s, uint32_t patched)
+{
+	s->patched = patched;
+	return h->ops->write(h, SITE_NOTE(s, patched), &patched, sizeof(patched));
+}
+
+/* Adds to the semaphore, by which the program sees that somebody listens. */
+static void
+raise_by(tnfctl_handle_t *h, uintptr_t semaphore, int by)
+{
+	uint16_t n;
+
+	if (!h->ops->read(h, semaphore, &n, sizeof(n)) || (by < 0 && n == 0))
+		return;
+	n = (uint16_t)(n + by);
+	h->ops->write(h, semaphore, &n, sizeof(n));
+}
+
+/* Writes the code if it is what it should be before. */
+static tnfctl_errcode_t
+exchange(tnfctl_handle_t *h, uintptr_t at, const uint8_t *from, const uint8_t *to)
+{
+	uint8_t now[TNF_FAST_JUMP];
+
+	if (!h->ops->read(h, at, now, sizeof(now)))
+		return tnfctl_error_set(TNFCTL_ERR_BUSY, "its code is not there any more");
+	if (memcmp(now, from, sizeof(now)) != 0)
+		return tnfctl_error_set(TNFCTL_ERR_BUSY,
+		    "its code is not that of its file: a breakpoint of a debugger?");
+	if (!h->ops->write(h, at, to, sizeof(now)) || !h->ops->read(h, at, now, sizeof(now)) ||
+	    memcmp(now, to, sizeof(now)) != 0)
+		return tnfctl_error_set(TNFCTL_ERR_ACCES, "its code cannot be written");
+	return TNFCTL_ERR_NONE;
+}
+
+bool
+tnfctl_patch_off(tnfctl_handle_t *h, struct fast_site *s)
+{
+	uint8_t now[TNF_FAST_JUMP];
+
+	if (s->patched == TNF_FAST_BARE)
+		return true;
+	if (s->patched == TNF_FAST_RAISED && s->semaphore != 0)
+		raise_by(h, s->semaphore, -1);
+	note(h, s, TNF_FAST_PATCHED);
+	/* The object may have been unloaded, or loaded again. */
+	if (!h->ops->read(h, s->address, now, sizeof(now)) ||
+	    memcmp(now, s->before, sizeof(now)) == 0 ||
+	    exchange(h, s->address, s->jump, s->before) == TNFCTL_ERR_NONE)
+		return note(h, s, TNF_FAST_BARE);
+	return false;
+}
+
+/* Two jumps must not touch the same instructions. */
+static bool
+is_taken(const tnfctl_handle_t *h, const struct fast_site *s)
+{
+	unsigned mine = s->site.length > 0 ? s->site.length : SITE_BYTES_MAX;
+
+	for (size_t i = 0; i < h->nprobes; i++) {
+		const struct fast *f = h->probes[i]->fast;
+
+		for (size_t k = 0; f != NULL && k < f->n; k++) {
+			const struct fast_site *o = &f->v[k];
+			unsigned n = o->site.length > 0 ? o->site.length : SITE_BYTES_MAX;
+
+			if (o != s && o->patched != TNF_FAST_BARE &&
+			    o->address < s->address + mine && s->address < o->address + n)
+				return true;
+		}
+	}
+	return false;
+}
+
+static tnfctl_errcode_t
+patch_on(tnfctl_handle_t *h, struct fast_site *s)
+{
+	tnfctl_errcode_t err;
+	uint8_t now[TNF_FAST_JUMP];
+
+	if (s->patched != TNF_FAST_BARE)
+		return TNFCTL_ERR_NONE;
+	if (is_taken(h, s))
+		return tnfctl_error_set(TNFCTL_ERR_BUSY, "another probe is in its first instructions");
+	/* After a look by another controller: unloaded, and there again. */
+	if (h->ops->read(h, s->address, now, sizeof(now)) &&
+	    memcmp(now, s->jump, sizeof(now)) == 0)
+		return note(h, s, TNF_FAST_PATCHED) ? TNFCTL_ERR_NONE :
+		    tnfctl_lost_target(h, "its memory cannot be written");
+	if ((err = await_site(h, s)) != TNFCTL_ERR_NONE)
+		return err;
+	if (!note(h, s, TNF_FAST_PATCHED))
+		return tnfctl_lost_target(h, "its memory cannot be written");
+	if ((err = exchange(h, s->address, s->before, s->jump)) != TNFCTL_ERR_NONE) {
+		note(h, s, TNF_FAST_BARE);
+		return err;
+	}
+	if (s->semaphore != 0) {
+		note(h, s, TNF_FAST_RAISED);
+		raise_by(h, s->semaphore, 1);
+	}
+	return TNFCTL_ERR_NONE;
+}
+
+tnfctl_errcode_t
+tnfctl_patch_set(tnfctl_handle_t *h, struct fast *f, bool on)
+{
+	tnfctl_errcode_t err = TNFCTL_ERR_NONE;
+	size_t i;
+
+	for (i = 0; on && i < f->n && err == TNFCTL_ERR_NONE; i++)
+		err = patch_on(h, &f->v[i]);
+	if (on && err == TNFCTL_ERR_NONE)
+		return err;
+	for (i = 0; i < f->n; i++)
+		if (!tnfctl_patch_off(h, &f->v[i]) && err == TNFCTL_ERR_NONE)
+			err = tnfctl_error_set(TNFCTL_ERR_BUSY,
+			    "a jump to its pad stays: somebody else has changed the code there");
+	return err;
+}

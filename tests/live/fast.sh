@@ -1,0 +1,100 @@
+#!/bin/sh
+# fast.sh TNFDUMP PREX TARGET KILLS - fast probes in a program under load: what they record, that
+# off means the bytes of before, that the program's results stay right, also when prex is killed
+# at any moment, and what is refused.
+. "${TNF_SOURCE:-../..}/tests/lib.sh"
+tnfdump=$1 prex=$2 program=$3 kills=$4
+need_ptrace
+scratch
+[ "$(uname -m)" = x86_64 ] || skip "x86-64 alone has fast probes"
+cp "$program" "$TMP/program"
+
+# As a user without any rights: root has more than fast probes need.
+as=
+if [ "$(id -u)" -eq 0 ]; then
+	chmod 755 "$TMP"
+	mkdir "$TMP/out" && chown 65534 "$TMP/out"
+	as="setpriv --reuid=65534 --regid=65534 --clear-groups"
+	# shellcheck disable=SC2086  # words are meant
+	$as "$prex" --version >/dev/null 2>&1 || { as=; echo "as root: a user cannot run $prex"; }
+else
+	mkdir "$TMP/out"
+fi
+out=$TMP/out HOME=$TMP/out
+export HOME
+
+start()
+{
+	# shellcheck disable=SC2086
+	$as "$TMP/program" >>"$TMP/said" &
+	pid=$!
+	wait_for 30 grep -q ready "$TMP/said" || fail "the target does not begin"
+}
+trap 'kill -9 $pid 2>/dev/null; test_end' EXIT
+
+# run COMMANDS: by a prex of its own
+run()
+{
+	# shellcheck disable=SC2086
+	(cd "$out" && timeout 60 $as "$prex" --fast -p "$pid" -o "$out/trace" -c "$1") >"$TMP/prex" 2>"$TMP/err"
+}
+
+# said WORDS: what the target says of itself now
+said()
+{
+	: >"$TMP/said"
+	kill -USR1 "$pid"
+	wait_for 30 grep -q calls "$TMP/said" || fail "the target does not answer"
+	grep -q "wrong 0 code $1" "$TMP/said" || fail "$2: $(cat "$TMP/said")"
+}
+
+has_events() { "$tnfdump" "$out/trace" 2>/dev/null | grep -q "$1"; }
+
+start
+run 'enable function=/^exec_/; list probes keys=function' || fail "prex: $(cat "$TMP/err")"
+grep -q "name=exec_leaf_entry enable=on trace=on .*fast=yes" "$TMP/prex" || {
+	grep -q "fast=no: .*Zydis\|fast=no: .*built" "$TMP/prex" && skip "built without Zydis"
+	fail "not on: $(cat "$TMP/prex" "$TMP/err")"
+}
+[ "$(grep -c fast=yes "$TMP/prex")" -ge 5 ] || fail "too few: $(cat "$TMP/prex")"
+wait_for 30 has_events exec_text_entry || fail "nothing is recorded"
+said changed "while it is on"
+
+# A second session finds what the first has left on, and switches it off.
+run 'list probes keys=function; disable keys=function; list probes keys=function' || fail "prex: $(cat "$TMP/err")"
+grep -q "exec_leaf_entry enable=on" "$TMP/prex" || fail "not on any more: $(cat "$TMP/prex")"
+grep -q "exec_leaf_entry enable=off" "$TMP/prex" || fail "not off: $(cat "$TMP/prex")"
+said same "off"
+"$tnfdump" "$out/trace" | grep "exec_" >"$TMP/dump"
+grep -q 's: "cake" n: 5' "$TMP/dump" || grep -q 'arg2: 5' "$TMP/dump" ||
+	fail "arguments: $(head -n 3 "$TMP/dump")"
+
+# On and off again, in one session and in several.
+i=0
+while [ $((i += 1)) -le 5 ]; do
+	run 'enable keys=function; disable keys=function; enable keys=function; untrace keys=function' ||
+		fail "again $i: $(cat "$TMP/err")"
+	run 'trace keys=function; disable keys=function' || fail "off again $i: $(cat "$TMP/err")"
+done
+said same "off after $i times"
+
+# Killed at any moment, prex leaves a program that goes on, and the next one finds its way.
+i=0
+while [ $((i += 1)) -le "$kills" ]; do
+	# shellcheck disable=SC2086
+	(cd "$out" && exec $as "$prex" --fast -p "$pid" -o "$out/trace" \
+		-c 'enable function=/^exec_/; disable keys=function; enable keys=function; disable keys=function') \
+		>/dev/null 2>&1 &
+	victim=$!
+	sleep "0.$(printf %03d $((i * 37 % 250)))"
+	kill -9 $victim 2>/dev/null
+	wait $victim 2>/dev/null
+	kill -0 "$pid" 2>/dev/null || fail "kill $i: the target has ended"
+done
+run 'disable keys=function' || fail "after the kills: $(cat "$TMP/err")"
+said same "after $kills kills"
+
+
+kill -TERM "$pid"
+wait "$pid" || fail "wrong results: $(cat "$TMP/said")"
+echo "$(cat "$TMP/said")"
