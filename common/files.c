@@ -115,26 +115,7 @@ tnf_whole_discard(struct whole *w)
 	errno = e;
 }
 
-int
-tnf_open_regular(const char *path, int flags, struct stat *ret)
-{
-	char link[64];
-	int fd = -1, error = EINVAL;
-	int place = open(path, O_PATH | O_CLOEXEC | (flags & O_NOFOLLOW));
-
-	if (place < 0)
-		return -1;
-	if (fstat(place, ret) == 0 && S_ISREG(ret->st_mode)) {
-		snprintf(link, sizeof link, "/proc/self/fd/%d", place);
-		fd = open(link, (flags & ~O_NOFOLLOW) | O_CLOEXEC);
-		error = errno;
-	}
-	close(place);
-	errno = error;
-	return fd;
-}
-
-/* For a descriptor that it has left in 'place', which is closed. */
+/* Opens the file of a descriptor from O_PATH, which is closed. */
 static int
 open_again(int place, int flags)
 {
@@ -147,6 +128,20 @@ open_again(int place, int flags)
 	close(place);
 	errno = error;
 	return fd;
+}
+
+int
+tnf_open_regular(const char *path, int flags, struct stat *ret)
+{
+	int place = open(path, O_PATH | O_CLOEXEC | (flags & O_NOFOLLOW));
+
+	if (place < 0)
+		return -1;
+	if (fstat(place, ret) == 0 && S_ISREG(ret->st_mode))
+		return open_again(place, flags & ~O_NOFOLLOW);
+	close(place);
+	errno = EINVAL;
+	return -1;
 }
 
 static int
