@@ -245,12 +245,6 @@ ranges_has(const struct ranges *set, uint64_t v)
 enum { UNDECIDED, KEEP, DROP };
 
 static bool
-name_matches(const struct tnf_probe *p, const char *pattern)
-{
-	return p->name != NULL && match_glob(pattern, p->name);
-}
-
-static bool
 key_matches(const struct tnf_probe *p, const char *pattern)
 {
 	char *copy, *next, *word;
@@ -268,7 +262,8 @@ key_matches(const struct tnf_probe *p, const char *pattern)
 static bool
 probe_list_matches(const struct probe_list *l, const struct tnf_probe *p, const char *pattern)
 {
-	return l->by_key ? key_matches(p, pattern) : name_matches(p, pattern);
+	return l->by_key ? key_matches(p, pattern) :
+	    p->name != NULL && match_glob(pattern, p->name);
 }
 
 static bool

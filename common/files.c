@@ -165,7 +165,7 @@ is_in_its_root(pid_t pid, const char *name, const struct stat *file)
 	struct stat st;
 
 	snprintf(theirs, sizeof theirs, "/proc/%d/root%s", (int)pid, name);
-	return stat(theirs, &st) == 0 && st.st_ino == file->st_ino && st.st_dev == file->st_dev;
+	return stat(theirs, &st) == 0 && stat_same(&st, file);
 }
 
 /* With these rights of this thread.  Our groups stay: so its user must own the file. */

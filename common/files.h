@@ -11,6 +11,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -36,6 +37,13 @@ int	tnf_whole_commit(struct whole *);	/* under its name, in place of what has it
 /* Gives up what is not committed.  Safe in signal handlers and when repeated; errno
    stays. */
 void	tnf_whole_discard(struct whole *);
+
+/* True if both are of one file. */
+static inline bool
+stat_same(const struct stat *a, const struct stat *b)
+{
+	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
 
 /*
  * Opens a regular file with these flags of open(2), O_CLOEXEC added, and fills

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/files.h"
 #include "prex/shell.h"
 #include "prex/source.h"
 #include "prex/term.h"
@@ -236,7 +237,7 @@ rc_push(struct shell *sh)
 	if (home != NULL && *home != '\0')
 		path = tnf_xasprintf("%s/" RC_FILE, home);
 	if (path == NULL || stat(RC_FILE, &here) < 0 || stat(path, &there) < 0 ||
-	    here.st_dev != there.st_dev || here.st_ino != there.st_ino)
+	    !stat_same(&here, &there))
 		rc_push_checked(sh, "./" RC_FILE, &here);
 	if (path != NULL)
 		rc_push_checked(sh, path, &there);

@@ -65,8 +65,7 @@ same_file(const char *a, const char *b)
 {
 	struct stat x, y;
 
-	return strcmp(a, b) == 0 || (stat(a, &x) == 0 && stat(b, &y) == 0 &&
-	    x.st_dev == y.st_dev && x.st_ino == y.st_ino);
+	return strcmp(a, b) == 0 || (stat(a, &x) == 0 && stat(b, &y) == 0 && stat_same(&x, &y));
 }
 
 /*

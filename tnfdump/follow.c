@@ -91,8 +91,7 @@ follow_has_file(const struct dump *d, const struct stat *st)
 	struct stat other;
 
 	for (unsigned i = 0; i < d->follow->n; i++)
-		if (stat(d->follow->t[i].what, &other) == 0 &&
-		    other.st_dev == st->st_dev && other.st_ino == st->st_ino)
+		if (stat(d->follow->t[i].what, &other) == 0 && stat_same(&other, st))
 			return true;
 	return false;
 }

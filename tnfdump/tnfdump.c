@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 #include "analysis/pairs.h"
+#include "common/files.h"
 #include "common/text.h"
 #include "tnfdump/follow.h"
 #include "tnfdump/hosts.h"
@@ -149,12 +150,6 @@ tnfdump_contradicts(const struct dump *d, char **paths)
 	return why != NULL;
 }
 
-static bool
-tnfdump_same_file(const struct stat *a, const struct stat *b)
-{
-	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
-}
-
 /* True if the output file is one of the inputs, which opening it would truncate. */
 static bool
 is_input(const struct dump *d, char **paths)
@@ -166,7 +161,7 @@ is_input(const struct dump *d, char **paths)
 	if (d->follow != NULL)
 		return follow_has_file(d, &a);
 	for (; *paths != NULL; paths++)
-		if (stat(*paths, &b) == 0 && tnfdump_same_file(&a, &b))
+		if (stat(*paths, &b) == 0 && stat_same(&a, &b))
 			return true;
 	return false;
 }

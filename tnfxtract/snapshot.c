@@ -17,18 +17,6 @@
 
 #define HEADER_SIZE	sizeof(struct tnf_block_header)
 
-static uint32_t
-snapshot_load32(const void *p)
-{
-	return __atomic_load_n((const uint32_t *)p, __ATOMIC_ACQUIRE);
-}
-
-static bool
-power_of_two(uint32_t v)
-{
-	return v != 0 && (v & (v - 1)) == 0;
-}
-
 enum snapshot_result
 snapshot_open(struct snapshot *s, const void *base, size_t size)
 {
@@ -44,7 +32,7 @@ snapshot_open(struct snapshot *s, const void *base, size_t size)
 	s->version = h.file_version;
 	if (h.file_version != TNF_FILE_VERSION)
 		return SNAPSHOT_VERSION;
-	if (!power_of_two(h.block_size) ||
+	if ((h.block_size & (h.block_size - 1)) != 0 ||
 	    h.block_size < BLOCK_MIN ||
 	    h.block_size > TNF_BLOCK_SIZE_MAX ||
 	    h.block_header_size != HEADER_SIZE ||
@@ -128,7 +116,7 @@ blocks_taken(const struct snapshot *s)
 {
 	const struct tnf_ext *ext = (const void *)(s->base + TNF_EXT_OFFSET);
 
-	return snapshot_load32(&ext->magic) != TNF_EXT_MAGIC ? TNF_GENERATION_AGES :
+	return __atomic_load_n(&ext->magic, __ATOMIC_ACQUIRE) != TNF_EXT_MAGIC ? TNF_GENERATION_AGES :
 	    (uint32_t)__atomic_load_n(&ext->data_cursor, __ATOMIC_ACQUIRE);
 }
 

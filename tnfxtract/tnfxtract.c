@@ -317,13 +317,6 @@ tnfxtract_extract(struct source *src, struct job *j, const struct options *o)
 	return e == 0;
 }
 
-/* Raises the priority if permitted: the faster the copy is made, the less is overwritten. */
-static void
-tnfxtract_hurry(void)
-{
-	setpriority(PRIO_PROCESS, 0, -20);
-}
-
 static bool
 open_source(struct source *src, const struct options *o)
 {
@@ -356,7 +349,8 @@ main(int argc, char **argv)
 	if (argc > 0 && argv[0] != NULL && argv[0][0] != '\0')
 		program = argv[0];
 	parse_options(argc, argv, &o);
-	tnfxtract_hurry();
+	/* If permitted: the faster the copy is made, the less is overwritten. */
+	setpriority(PRIO_PROCESS, 0, -20);
 	if (o.file != NULL && !open_output(&j.out, o.file))
 		return 1;
 	catch_signals(&j.out);

@@ -203,13 +203,6 @@ put_size(struct dump *d, const struct info *f)
 }
 
 static void
-put_damaged(struct dump *d, const struct info *f)
-{
-	if (f->sum.damaged > 0)
-		put_row(d, "damaged", "%" PRIu64 " blocks", f->sum.damaged);
-}
-
-static void
 put_wall(struct dump *d, const struct info *f)
 {
 	char a[64], b[64], zone[16];
@@ -409,7 +402,8 @@ put_text(struct dump *d, const struct info_all *all, const struct info *f)
 {
 	if (!all->begun)
 		put_head(d, f);
-	put_damaged(d, f);
+	if (f->sum.damaged > 0)
+		put_row(d, "damaged", "%" PRIu64 " blocks", f->sum.damaged);
 	if (!all->begun)
 		put_time(d, f);
 	put_events(d, f);

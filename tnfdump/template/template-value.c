@@ -23,15 +23,6 @@ template_value_binary(struct out *o, uint64_t v)
 }
 
 static void
-template_value_octal(struct out *o, uint64_t v)
-{
-	char text[32];
-
-	tnf_out_bytes(o, text, (size_t)snprintf(text, sizeof(text), "%llo",
-	    (unsigned long long)v));
-}
-
-static void
 template_value_named(struct out *o, enum pretty_kind kind, int64_t v)
 {
 	const char *name = pretty_kind_name(kind, v);
@@ -102,14 +93,13 @@ template_value_number(struct dump *d, const struct tnf_event *ev, struct out *o,
     const struct val *v, char letter)
 {
 	uint64_t n = bits_of(v);
-	char text[400];
 	double real;
 
 	switch (letter) {
 	case 'D': tnf_out_i64(o, (int64_t)n); break;
 	case 'U': tnf_out_u64(o, n); break;
-	case 'X': out_lit(o, "0x"); tnf_out_hex(o, n); break;
-	case 'O': template_value_octal(o, n); break;
+	case 'X': tnf_out_0x(o, n); break;
+	case 'O': tnf_out_format(o, "%llo", (unsigned long long)n); break;
 	case 'B': template_value_binary(o, n); break;
 	case 'E': template_value_named(o, PRETTY_ERRNO, (int64_t)n); break;
 	case 'N': template_value_named(o, pretty_kind(v->type, v->name), (int64_t)n); break;
@@ -119,7 +109,7 @@ template_value_number(struct dump *d, const struct tnf_event *ev, struct out *o,
 	case 'M': template_value_device(ev, o, v->type, n); break;
 	case 'F':
 		val_to_double(v, &real);
-		tnf_out_bytes(o, text, (size_t)snprintf(text, sizeof(text), "%f", real));
+		tnf_out_format(o, "%f", real);
 		break;
 	}
 }

@@ -80,13 +80,6 @@ perfetto_finish(struct perfetto *p)
 }
 
 static void
-perfetto_stamp(struct perfetto *p, int64_t time)
-{
-	proto_u64(&p->packet, PACKET_TIMESTAMP, (uint64_t)time);
-	proto_u64(&p->packet, PACKET_CLOCK_ID, CLOCK_MONOTONIC_ID);
-}
-
-static void
 clock_entry(struct perfetto *p, unsigned id, int64_t time)
 {
 	proto_u64(&p->note, CLOCK_ID, id);
@@ -164,15 +157,6 @@ perfetto_introduce(struct perfetto *p, const struct tnf_event *ev)
 		describe_thread(p, who.pid, who.lwpid, origin_comm_last(p->d, ev));
 }
 
-static void
-note_pretty(struct perfetto *p, const struct tnf_event *ev,
-    const struct tnf_value *v, const char *name)
-{
-	p->text.p = p->text.base;
-	pretty_value(p->d, &p->text, ev, v, name);
-	proto_message(&p->note, NOTE_STRING, &p->text);
-}
-
 /* Writes a value as an annotation; records and arrays become JSON. */
 static void
 note_value(struct perfetto *p, const struct tnf_event *ev,
@@ -182,7 +166,9 @@ note_value(struct perfetto *p, const struct tnf_event *ev,
 	size_t len;
 
 	if (p->d->pretty && scalar && pretty_differs(p->d, ev, v, name)) {
-		note_pretty(p, ev, v, name);
+		p->text.p = p->text.base;
+		pretty_value(p->d, &p->text, ev, v, name);
+		proto_message(&p->note, NOTE_STRING, &p->text);
 		return;
 	}
 	switch (v->kind) {
@@ -229,7 +215,8 @@ static void
 track_event(struct perfetto *p, int64_t time, unsigned type, uint64_t track,
     const char *name, const struct tnf_event *ev)
 {
-	perfetto_stamp(p, time);
+	proto_u64(&p->packet, PACKET_TIMESTAMP, (uint64_t)time);
+	proto_u64(&p->packet, PACKET_CLOCK_ID, CLOCK_MONOTONIC_ID);
 	proto_u64(&p->inner, EVENT_TYPE, type);
 	proto_u64(&p->inner, EVENT_TRACK, track);
 	if (name != NULL)
