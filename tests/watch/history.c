@@ -21,6 +21,7 @@ static void *copy(void *to, const void *from, size_t n);
 static _Alignas(8) unsigned char ring[(DATA + RING) * BLOCK];
 static struct tnf_ext *const ext = (void *)(ring + TNF_EXT_OFFSET);
 static struct source src = { .kind = SOURCE_PROCESS, .base = ring, .size = sizeof ring, .id = (char[]){ "shop-1" } };
+static unsigned in_ring = RING;	/* data blocks of this test */
 static struct history *h;
 static uint64_t load;		/* that waits for the worker */
 static uint64_t written;	/* blocks that the writer has taken */
@@ -128,7 +129,7 @@ time_of(uint64_t number)
 static uint32_t
 place_of(uint64_t number)
 {
-	return DATA + number % RING;
+	return DATA + number % in_ring;
 }
 
 /* The block with that number, as its writer has left it. */
@@ -136,7 +137,7 @@ static void
 block_fill(unsigned char *at, uint64_t number, bool kernel)
 {
 	struct tnf_block_header b = { .tag = 4, .bytes_valid = BLOCK,
-	    .generation = kernel ? (uint32_t)number : (uint32_t)(number / RING) + 1 };
+	    .generation = kernel ? (uint32_t)number : (uint32_t)(number / in_ring) + 1 };
 	struct tnf_sched_rec s = { .tag = 8, .time_base = time_of(number) };
 	struct tnf_kernel_schedule k = { .tag = 8, .time_base = time_of(number),
 	    .cpuid = (int32_t)(number % 2), .number = (uint32_t)(number / 2) + 1 };
@@ -178,11 +179,12 @@ static void
 begin(bool kernel, int64_t keep, uint64_t limit)
 {
 	struct tnf_file_header f = { .magic = TNF_MAGIC, .block_header_size = sizeof(struct tnf_block_header),
-	    .block_size = BLOCK, .directory_size = 2 * BLOCK, .block_count = DATA + RING };
+	    .block_size = BLOCK, .directory_size = 2 * BLOCK, .block_count = DATA + in_ring };
 	struct history_place p = { .keep = keep, .limit = limit };
 
 	memset(ring, 0, sizeof ring);
 	memcpy(ring, &f, sizeof f);
+	src.size = (DATA + in_ring) * BLOCK;
 	*ext = (struct tnf_ext){ .magic = TNF_EXT_MAGIC, .kind = kernel ? TNF_EXT_KERNEL : TNF_EXT_PROCESS,
 	    .data_start = DATA * BLOCK, .start_mono = START, .cookie = 7, .attached = 3, .ended = 1 };
 	header(TYPES)->generation = TNF_GENERATION_TAG;
@@ -202,6 +204,7 @@ end(void)
 	history_free(h);
 	h = NULL;
 	ck_assert_uint_eq(history_bytes, 0);
+	in_ring = RING;
 }
 
 /* In how many segments a block is; as it was written, the kernel's apart from 'pad'. */
@@ -234,8 +237,9 @@ status(void)
 /* However often it is looked at, the ring and the segments have every block once. */
 START_TEST(whole)
 {
-	unsigned step = (unsigned)_i + 1;
+	unsigned step = (unsigned)_i % 4 + 1;
 
+	in_ring = _i < 4 ? RING : 12;
 	begin(false, 3600 * SECOND, 1 << 20);
 	for (unsigned n = 0; n < 100 / step; n++) {
 		write_blocks(step);
@@ -243,8 +247,8 @@ START_TEST(whole)
 		for (uint64_t k = 0; k < written; k++) {
 			unsigned have = count_of(k);
 			/* It is copied when half of the ring has come after it. */
-			if (k + RING < written ? have != 1 : have != history_has(h, place_of(k),
-			    (uint32_t)(k / RING) + 1) || (have > 0 && k + RING / 2 >= written))
+			if (k + in_ring < written ? have != 1 : have != history_has(h, place_of(k),
+			    (uint32_t)(k / in_ring) + 1) || (have > 0 && k + in_ring / 2 >= written))
 				ck_abort_msg("%u a tick: block %llu of %llu is in %u segments", step,
 				    (unsigned long long)k, (unsigned long long)written, have);
 		}
@@ -555,6 +559,23 @@ START_TEST(refused)
 }
 END_TEST
 
+/* It is said of one block, too, and not of none. */
+START_TEST(refused_few)
+{
+	begin(false, 3600 * SECOND, 1 << 20);
+	write_old(RING / 2);
+	for (uint32_t i = DATA + (uint32_t)_i; i < DATA + RING; i++)
+		header(i)->generation = TNF_GENERATION_TAG;
+	load = LOAD_MAX + 1;
+	tick();
+	ck_assert_uint_eq(status()->segments, 0);
+	ck_assert_uint_eq(status()->refused, _i);
+	ck_assert_int_eq(status()->broken != 0, _i != 0);
+	ck_assert_int_eq(history_has_all(h), _i == 0);
+	end();
+}
+END_TEST
+
 /* Where all together have too much, one that has less than its share keeps what it has. */
 START_TEST(share)
 {
@@ -833,7 +854,7 @@ main(void)
 	Suite *s = suite_create("history");
 	TCase *t = tcase_create("history");
 
-	tcase_add_loop_test(t, whole, 0, 4);
+	tcase_add_loop_test(t, whole, 0, 7);	/* a step is at most a quarter of the ring */
 	tcase_add_loop_test(t, files, 0, 3);
 	tcase_add_test(t, types);
 	tcase_add_test(t, all_types);
@@ -846,6 +867,7 @@ main(void)
 	tcase_add_test(t, kept);
 	tcase_add_test(t, limit);
 	tcase_add_loop_test(t, refused, 0, 2);
+	tcase_add_loop_test(t, refused_few, 0, 2);
 	tcase_add_loop_test(t, share, 0, 5);
 	tcase_add_test(t, failed);
 	tcase_add_test(t, waits);
