@@ -6,6 +6,7 @@
 
 #include <tnf/tnf.h>
 
+#include "libtnf/datum.h"
 #include "tests/check-run.h"
 #include "tests/reader/samples.h"
 
@@ -200,6 +201,30 @@ START_TEST(outlived)
 }
 END_TEST
 
+/* As many sessions as there are numbers, and one more when any of them has ended. */
+START_TEST(sessions)
+{
+	static TNF *open[SESSIONS_MAX];		/* the first is the fixture's */
+	const unsigned again[] = { SESSIONS_MAX - 1, 1, SESSIONS_MAX / 2, SESSIONS_MAX - 1 };
+	unsigned n = 1;
+	TNF *other;
+	size_t size;
+	char *p = (char *)mk_bytes(m, &size);
+
+	while (n < SESSIONS_MAX && tnf_reader_begin(p, size, &open[n]) == 0)
+		n++;
+	ck_assert_uint_eq(n, SESSIONS_MAX);
+	for (unsigned i = 0; i < sizeof(again) / sizeof(again[0]); i++) {
+		tnf_reader_end(open[again[i]]);
+		ck_assert_int_eq(tnf_reader_begin(p, size, &open[again[i]]), 0);
+		ck_assert(tnf_get_file_header(open[again[i]]) != TNF_DATUM_NULL);
+	}
+	ck_assert_int_eq(tnf_reader_begin(p, size, &other), TNF_ERR_ALLOCFAIL);
+	while (n-- > 1)
+		tnf_reader_end(open[n]);
+}
+END_TEST
+
 START_TEST(messages)
 {
 	ck_assert_str_eq(tnf_error_message(0), "no error");
@@ -233,6 +258,7 @@ main(void)
 	tcase_add_test(tc, blocks);
 	tcase_add_test(tc, errors);
 	tcase_add_test(tc, outlived);
+	tcase_add_test(tc, sessions);
 	tcase_add_test(tc, messages);
 	suite_add_tcase(su, tc);
 	return check_run_nofork(su);
