@@ -70,14 +70,49 @@ test_child(void)
 	CHECK(file_has(name, "child"));
 }
 
-static const char *const names[] = { "least", "enough", "getpid", "open", "gettid", "no-open" };
+/* Victims: one that is linked with libtnfprobe, one that is not, and that one with the library
+   preloaded. */
+enum library { LINKED, NONE, PRELOADED };
 
-/* By prex, whose status tells: 0, and both threads' events are there, or the filter stands in
+static struct victim
+start(enum library library, const char *who, const char *filter)
+{
+	const char *build = getenv("TNF_BUILD");
+	struct victim v;
+	char path[512];
+
+	snprintf(path, sizeof(path), "%s/libtnfprobe/libtnfprobe.so.1", build ? build : ".");
+	if (library == PRELOADED)
+		setenv("LD_PRELOAD", path, 1);
+	v = VICTIM(library == LINKED ? "filter" : "filter-nolib", who, filter);
+	unsetenv("LD_PRELOAD");
+	return v;
+}
+
+/* Whose hits there are, by whom the filter is for. */
+static const struct hits {
+	const char *who;
+	const char *by[2];
+} hits[] = {
+	{ "worker", { "leader", "worker" } },
+	{ "leader", { "leader", "worker" } },
+	{ "all", { "leader", "worker" } },
+	{ "child", { "child" } },
+	{ "births", { "thread", "child" } },
+};
+
+static bool
+has_hits(const char *name, const struct hits *h)
+{
+	return file_has(name, h->by[0]) && (h->by[1] == NULL || file_has(name, h->by[1]));
+}
+
+/* By prex, whose status tells: 0, and the events of all who hit are there, or the filter stands in
    the way.  In no case does anybody die.  Returns whether it was traced. */
 static bool
-test_prex(const char *victim, const char *who, const char *filter)
+test_prex(enum library library, const struct hits *h, const char *filter)
 {
-	struct victim v = VICTIM(victim, who, filter);
+	struct victim v = start(library, h->who, filter);
 	const char *build = getenv("TNF_BUILD"), *name = trace_name();
 	char cmd[1024], said[256];
 	int status;
@@ -90,26 +125,37 @@ test_prex(const char *victim, const char *who, const char *filter)
 	CHECK_STR(victim_says(&v), "ready");
 	CHECK(victim_end(&v) == 0);
 	if (status != 0 && !file_has(said, "seccomp"))
-		failed(__FILE__, __LINE__, "%s %s %s: status 0x%x", victim, who, filter, status);
-	if (status == 0 && !(file_has(name, "leader") && file_has(name, "worker")))
-		failed(__FILE__, __LINE__, "%s %s %s: no events", victim, who, filter);
+		failed(__FILE__, __LINE__, "%d %s %s: status 0x%x", library, h->who, filter, status);
+	if (status == 0 && !has_hits(name, h))
+		failed(__FILE__, __LINE__, "%d %s %s: no events", library, h->who, filter);
 	return status == 0;
+}
+
+static const char *const names[] = { "least", "enough", "getpid", "open", "gettid", "no-open" };
+
+/* Where a thread has no filter, it makes the calls.  Where all have one, a library that is there
+   makes them at the first hit, if it may: who is not root cannot tell. */
+static bool
+is_traced(enum library library, const struct hits *h, const char *filter)
+{
+	if (strcmp(h->who, "all") != 0 && strcmp(h->who, "child") != 0)
+		return true;
+	return library != NONE && strcmp(filter, "enough") == 0;
 }
 
 static void
 test_table(void)
 {
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		/* Another thread makes the calls. */
-		CHECK(test_prex("filter", "worker", names[i]));
-		CHECK(test_prex("filter-nolib", "worker", names[i]));
-		CHECK(test_prex("filter", "leader", names[i]));
-		CHECK(!test_prex("filter-nolib", "all", names[i]));
-		/* The first hit opens the file, if it may: who is not root cannot tell. */
-		if (test_prex("filter", "all", names[i]) != (strcmp(names[i], "enough") == 0) &&
-		    getuid() == 0)
-			failed(__FILE__, __LINE__, "all %s", names[i]);
-	}
+	enum library library;
+	size_t i, k;
+
+	for (library = LINKED; library <= PRELOADED; library++)
+		for (k = 0; k < sizeof(hits) / sizeof(hits[0]); k++)
+			for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+				if (test_prex(library, &hits[k], names[i]) !=
+				    is_traced(library, &hits[k], names[i]) && getuid() == 0)
+					failed(__FILE__, __LINE__, "%d %s %s", library,
+					    hits[k].who, names[i]);
 }
 
 int

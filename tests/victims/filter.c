@@ -3,7 +3,8 @@
  *
  * filter WHO [FILTER]: "leader", "worker" or "all" of its two threads get a filter that
  * allows only what they need themselves; "child": all, but the hits are a
- * forked child's.  FILTER allows less ("least"), all that libtnfprobe may call ("enough"), or
+ * forked child's; "births": the leader, but the hits are those of a new thread and of a child,
+ * which have its filter from birth.  FILTER allows less ("least"), all that libtnfprobe may call ("enough"), or
  * all but getpid, open or gettid, for which it kills or ("no-open") is an error.  For each line of input every thread hits the probe, the
  * filtered one first.
  */
@@ -46,6 +47,18 @@ static const int enough[] = {
 	SYS_clock_gettime, SYS_tgkill,
 #ifdef SYS_readlink
 	SYS_readlink, SYS_stat,
+#endif
+};
+
+/* What the C library needs for a new thread or a child. */
+static const int births[] = {
+	SYS_clone, SYS_set_robust_list, SYS_rt_sigprocmask, SYS_wait4, SYS_mmap, SYS_munmap,
+	SYS_mprotect, SYS_madvise, SYS_prctl,
+#ifdef SYS_clone3
+	SYS_clone3,
+#endif
+#ifdef SYS_rseq
+	SYS_rseq,
 #endif
 };
 
@@ -102,6 +115,9 @@ confine(void)
 	    offsetof(struct seccomp_data, nr));
 	put_calls(&prog, filter->calls, filter->n);
 	put_calls(&prog, filter->more, filter->n_more);
+	if (filter->on == SECCOMP_RET_ALLOW && (strcmp(who, "child") == 0 ||
+	    strcmp(who, "births") == 0))
+		put_calls(&prog, births, sizeof(births) / sizeof(births[0]));
 	f[prog.len++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, filter->off);
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
 	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog) < 0)
@@ -111,8 +127,8 @@ confine(void)
 static bool
 is_to_be_confined(const char *thread)
 {
-	return strcmp(who, thread) == 0 || strcmp(who, "all") == 0 ||
-	    strcmp(who, "child") == 0;
+	return strcmp(who, thread) == 0 || strcmp(who, "all") == 0 || strcmp(who, "child") == 0 ||
+	    (strcmp(who, "births") == 0 && strcmp(thread, "leader") == 0);
 }
 
 static void
@@ -160,10 +176,29 @@ hit_in_child(void)
 		victim_harmed("child");
 }
 
+static void *
+newborn(void *arg)
+{
+	hit("thread");
+	return arg;
+}
+
+static void
+hit_in_thread(void)
+{
+	pthread_t t;
+
+	if (pthread_create(&t, NULL, newborn, NULL) != 0 || pthread_join(t, NULL) != 0)
+		victim_harmed("thread");
+}
+
 static void
 hit_all(void)
 {
 	if (strcmp(who, "child") == 0) {
+		hit_in_child();
+	} else if (strcmp(who, "births") == 0) {
+		hit_in_thread();
 		hit_in_child();
 	} else if (strcmp(who, "worker") == 0) {
 		let_worker();
