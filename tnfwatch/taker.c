@@ -9,6 +9,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/cn_proc.h>
 #include <linux/connector.h>
 #include <linux/netlink.h>
@@ -146,13 +147,6 @@ struct taking {
 	bool	 ready;		/* has been told */
 };
 
-/* Facts that tell one use of a pid from the next, and a program from the one before it. */
-struct taken {
-	uint64_t started;
-	dev_t	 dev;
-	ino_t	 ino;
-};
-
 static void
 taker_tell(int fd, const struct taker_report *r)
 {
@@ -161,15 +155,45 @@ taker_tell(int fd, const struct taker_report *r)
 		;
 }
 
+/* A file, without a question to the server of its file system, which may never answer. */
+struct file_id {
+	uint32_t major, minor;
+	uint64_t ino;
+};
+
+/* Facts that tell one use of a pid from the next, and a program from the one before it. */
+struct taken {
+	uint64_t started;
+	struct file_id program;
+};
+
 static bool
-same_program(pid_t pid, const char *program)
+file_id(const char *path, struct file_id *ret)
 {
-	struct stat a, b;
+	struct statx st;
+
+	if (statx(AT_FDCWD, path, AT_STATX_DONT_SYNC, STATX_INO, &st) != 0)
+		return false;
+	*ret = (struct file_id){ st.stx_dev_major, st.stx_dev_minor, st.stx_ino };
+	return true;
+}
+
+static bool
+program_id(pid_t pid, struct file_id *ret)
+{
 	char path[64];
 
 	snprintf(path, sizeof path, "/proc/%d/exe", (int)pid);
-	return stat(path, &a) == 0 && stat(program, &b) == 0 && a.st_dev == b.st_dev &&
-	    a.st_ino == b.st_ino;
+	return file_id(path, ret);
+}
+
+static bool
+same_program(pid_t pid, const char *program)
+{
+	struct file_id a, b;
+
+	return program_id(pid, &a) && file_id(program, &b) && a.ino == b.ino &&
+	    a.major == b.major && a.minor == b.minor;
 }
 
 /* Has a line such as "0::/system.slice/nginx.service" of its cgroup that component? */
@@ -330,15 +354,9 @@ static bool
 is_new(struct taking *t, pid_t pid)
 {
 	struct taken now = { .started = tnf_proc_started(pid) }, *known;
-	struct stat st;
-	char path[64];
 	bool fresh;
 
-	snprintf(path, sizeof path, "/proc/%d/exe", (int)pid);
-	if (stat(path, &st) == 0) {
-		now.dev = st.st_dev;
-		now.ino = st.st_ino;
-	}
+	program_id(pid, &now.program);
 	known = tnf_xmap_put(&t->done, &pid, sizeof pid, &fresh);
 	if (!fresh && memcmp(known, &now, sizeof now) == 0)
 		return false;
