@@ -68,8 +68,6 @@ dump_expr_source(struct dump *d)
 		s->comm = comm_of;
 		s->program = program_of;
 		s->cgroup = cgroup_of;
-		s->duration = duration_of;
-		s->within = within_of;
 		s->thread = thread_of;
 		s->arg = d;
 		if (d->hosts != NULL)
@@ -90,6 +88,7 @@ dump_expr_begin(struct dump *d)
 /* An expression with the spans that it asks about. */
 struct where {
 	struct dump	*d;
+	struct expr_source source;	/* the run's, and that of spans */
 	struct expr	*e;
 	struct spans	*spans;		/* NULL: it asks about none */
 };
@@ -123,12 +122,21 @@ where_free(void *arg)
 	free(w);
 }
 
+static void
+where_source(struct where *w)
+{
+	w->source = *dump_expr_source(w->d);
+	w->source.duration = duration_of;
+	w->source.within = within_of;
+}
+
 static int
 where_start(void *arg, struct dump *d)
 {
 	struct where *w = arg;
 
 	w->d = d;
+	where_source(w);
 	expr_forget(w->e);
 	spans_begin(w->spans, d);
 	return 0;
@@ -150,15 +158,16 @@ where_set(struct dump *d, const char *text)
 	char message[512];
 	const char *member;
 
-	struct expr *e = expr_new(text, dump_expr_source(d), &error);
-	if (e == NULL) {
+	struct where *w = pipeline_add_filter(d, &f, sizeof(*w))->arg;
+	w->d = d;
+	where_source(w);
+	if ((w->e = expr_new(text, &w->source, &error)) == NULL) {
 		expr_error_format(&error, text, message, sizeof(message));
 		return options_wrong("where", "%s", message);
 	}
-	for (unsigned i = 0; (member = expr_member(e, i)) != NULL; i++)
+	for (unsigned i = 0; (member = expr_member(w->e, i)) != NULL; i++)
 		d->see_threads |= strcmp(member, "tid") == 0;
-	struct where *w = pipeline_add_filter(d, &f, sizeof(*w))->arg;
-	*w = (struct where){ d, e, spans_new(d, e) };
+	w->spans = spans_new(d, w->e);
 	return 0;
 }
 

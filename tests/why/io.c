@@ -40,41 +40,46 @@ fault_request(int id, bool slow)
 	munmap((void *)(uintptr_t)p, SIZE);
 }
 
+/* Joins a control group without memory to spare (WHY_MEMCG, by the script). */
+static void
+join_group(void)
+{
+	const char *group = getenv("WHY_MEMCG");
+	char procs[512], pid[32];
+	int p;
+
+	if (group == NULL) {
+		fprintf(stderr, "no control group for memory\n");
+		exit(77);
+	}
+	snprintf(procs, sizeof(procs), "%s/cgroup.procs", group);
+	int n = snprintf(pid, sizeof(pid), "%d", (int)getpid());
+	if ((p = open(procs, O_WRONLY | O_CLOEXEC)) < 0 || write(p, pid, (size_t)n) != n)
+		die(procs);
+	close(p);
+}
+
+/* Twice the memory that the group has: what was written first is in swap. */
 static void
 swap_setup(const char *path)
 {
-	memory = mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	madvise(memory, SIZE, MADV_NOHUGEPAGE);
-	for (size_t at = 0; at < SIZE; at += 4096)
-		memset(memory + at, rand(), 4096);
+	join_group();
+	memory = mmap(NULL, 3 * SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	madvise(memory, 3 * SIZE, MADV_NOHUGEPAGE);
+	for (size_t at = 0; at < 3 * SIZE; at += sizeof(long))
+		*(long *)(void *)(memory + at) = random();
 }
 
 static void
 swap_request(int id, bool slow)
 {
-	if (slow)
-		for (size_t at = 0; at < SIZE; at += 4096)
-			((volatile char *)memory)[at]++;
-}
+	static size_t next;
 
-/* Between requests, not in them. */
-static void
-swap_out(void)
-{
-	madvise(memory, SIZE, MADV_PAGEOUT);
-}
-
-static void
-swapped_request(int id, bool slow)
-{
-	if (slow) {
-		swap_out();
-		sleep_ms(100);		/* until the pages are written ... */
-		swap_out();		/* ... and can leave memory */
-	}
-	request_begins(id);
-	swap_request(id, slow);
-	request_ends(id);
+	if (!slow)
+		return;
+	for (size_t at = 0; at < SIZE / 8; at += 4096)
+		((volatile char *)memory)[(next + at) % (3 * SIZE)]++;
+	next += SIZE / 2;
 }
 
 /* Another process writes all the time while the slow ones read. */
@@ -132,9 +137,9 @@ behind_request(int id, bool slow)
 static void
 fsync_request(int id, bool slow)
 {
-	static char block[1 << 20];
+	static char block[8 << 20];
 
-	for (int i = 0; slow && i < 12; i++) {
+	for (int i = 0; slow && i < 4; i++) {
 		if (pwrite(fd, block, sizeof(block), 0) < 0)
 			die("pwrite");
 		fsync(fd);
@@ -190,23 +195,10 @@ uring_request(int id, bool slow)
 	}
 }
 
-/* A control group without memory to spare (WHY_MEMCG, by the script). */
 static void
 reclaim_setup(const char *path)
 {
-	const char *group = getenv("WHY_MEMCG");
-	char procs[512], pid[32];
-	int p;
-
-	if (group == NULL) {
-		fprintf(stderr, "no control group for memory\n");
-		exit(77);
-	}
-	snprintf(procs, sizeof(procs), "%s/cgroup.procs", group);
-	int n = snprintf(pid, sizeof(pid), "%d", (int)getpid());
-	if ((p = open(procs, O_WRONLY | O_CLOEXEC)) < 0 || write(p, pid, (size_t)n) != n)
-		die(procs);
-	close(p);
+	join_group();
 	fd = make_file(path, 4 * SIZE, 0);
 }
 
@@ -222,7 +214,7 @@ reclaim_request(int id, bool slow)
 
 const struct cause causes_io[] = {
 	{ "file-fault", fault_setup, fault_request, false },
-	{ "swap-fault", swap_setup, swapped_request, true },
+	{ "swap-fault", swap_setup, swap_request, false },
 	{ "behind-writes", behind_setup, behind_request, false },
 	{ "fsync", fault_setup, fsync_request, false },
 	{ "io_uring", uring_setup, uring_request, false },
