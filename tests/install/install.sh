@@ -26,7 +26,7 @@ libdir=$LIBDIR
 examples=$PREFIX/share/doc/tnf/examples
 export PKG_CONFIG_PATH="$pcdir" PKG_CONFIG_SYSROOT_DIR="$DEST"
 
-# What a static link takes.  Debian has libZydis as a shared library alone.
+# A static link takes these libraries.  Debian has libZydis as a shared library alone.
 static_libs() {
 	pkg-config --static --libs "$@" | sed 's/-lZydis/-Wl,-Bdynamic & -Wl,-Bstatic/'
 }
