@@ -6,7 +6,7 @@
 # which says how it is typed: what stands for PIDs and names of the page, and what has to be
 # there before.  Lines behind a command are its output: with numbers and strings masked, each
 # is among those that it prints.  Nothing else may be printed that sounds like an error.
-import glob, os, pty, re, signal, subprocess, sys, time
+import glob, json, os, pty, re, signal, subprocess, sys, time
 
 SOURCE, BUILD = sys.argv[1:]
 LIMIT = 120		# seconds; for hangs, not for load
@@ -164,6 +164,24 @@ def code(text):
     return quietly("cc", "-std=gnu11", "-I" + SOURCE + "/include", "-fsyntax-only", "code.c")
 
 
+def several_languages(text):
+    """Python takes its line; the other packages have the names (tests/bindings runs them)."""
+    lines = dict(reversed(re.split(r" +(?:#|//) ", line)) for line in text.split("\n"))
+    names = {"Rust": ("rust/src/lib.rs", "macro_rules! span"), "Node": ("node/index.js", "class Span"),
+             "Java": ("java/src/tnf/Span.java", "public Span("), "Go": ("go/tnf.go", "func NewSpan(")}
+    missing = [language for language, (path, name) in names.items()
+               if name not in open(SOURCE + "/bindings/" + path).read() or language not in lines]
+    if missing or not os.path.exists(BUILD + "/python"):
+        return " ".join(missing)
+    return quietly("env", "PYTHONPATH=" + BUILD + "/python", "python3", "-W", "ignore", "-c", "import tnf\n" + lines["Python"])
+
+
+def json_text(text):
+    """It is JSON, and names a program of ours."""
+    told = json.loads(text)["mcpServers"]["tnf"]
+    return "" if os.path.exists(SOURCE + "/python/" + told["command"]) else told["command"]
+
+
 def provider(text):
     """Our file of the provider has these lines."""
     ours = [line.split() for line in open(SOURCE + "/providers/postgresql")]
@@ -269,6 +287,12 @@ TABLE.update({
     "tnfwatch show": how({"tnfwatch show": "tnfwatch -c watch.conf show 2"}),
     "tnfwatch status": how(WATCH),
     "tnfwatch mark 'deploy 812 begins'": how(WATCH),
+    "tnfdump --to otlp-pb bakery.tnf | curl --data-binary @- -H 'Content-Type: application/x-protobuf' "
+    "http://localhost:4318/v1/traces":
+        how({"| curl --data-binary @- -H 'Content-Type: application/x-protobuf' http://localhost:4318/v1/traces":
+             "2> /dev/null | grep -ac order > posted"}),
+    'order = tnf.probe("order_start", keys="order", id=int)    # Python': how(text=several_languages),
+    '{"mcpServers": {"tnf": {"command": "tnf-mcp", "args": ["/var/lib/tnf"]}}}': how(text=json_text),
     "./fleet up -c": FLEET, "./fleet load 20": FLEET, "./fleet ask --last 60s -o stall": FLEET,
     "tnfdump --hosts --where 'request == 7' --columns host,order,elapsed,probe,args stall/*": FLEET,
     "tnfdump --hosts --message call,took,message --message reply,back,message --where 'request == 7' "
