@@ -330,10 +330,13 @@ judge(const struct sites *s, struct site *site)
 
 	if ((p = tnfctl_code_at(&s->code, site->address, &left)) == NULL)
 		return "it is not in the file's code";
-	if (f == NULL)
+	/* For 64-bit ARM gcc puts the nops of -fpatchable-function-entry before the frame. */
+	if (f == NULL && tnfctl_move_needs_branches)
 		return "nothing says where it ends (no call frame information)";
-	if ((why = frame_refused(s, f, site->address)) != NULL ||
-	    (why = tnfctl_move_judge(p, left, f->end - site->address, site)) != NULL)
+	if (f != NULL && (why = frame_refused(s, f, site->address)) != NULL)
+		return why;
+	if ((why = tnfctl_move_judge(p, left, f != NULL ? f->end - site->address : left,
+	    site)) != NULL)
 		return why;
 	return bytes_refused(s, site);
 }
