@@ -7,10 +7,15 @@
 #include <stdarg.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 
 #include "tests/live/live.h"
+#include "tests/slow.h"
+
+#define LIMIT_S		60
+#define SOON_S		20	/* after a signal */
 
 static char dir[64];
 static int traces;
@@ -381,4 +386,57 @@ rounds(int normal, int many)
 	const char *s = getenv("TNF_STRESS");
 
 	return s != NULL && strcmp(s, "long") == 0 ? many : normal;
+}
+
+static _Noreturn void
+attach_main(pid_t pid)
+{
+	sigset_t none;
+	tnfctl_handle_t *h;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	if (tnfctl_pid_open(pid, &h) != TNFCTL_ERR_NONE)
+		_exit(1);
+	tnfctl_buffer_alloc(h, trace_name(), 1 << 20);
+	tnfctl_close(h, TNFCTL_TARG_DEFAULT);
+	_exit(0);
+}
+
+int
+attach_apart(pid_t pid, int sig)
+{
+	struct pollfd p = { .events = POLLIN };
+	pid_t child;
+	int status;
+
+	trace_name();	/* its directory is not the child's to make */
+	if ((child = fork()) == 0)
+		attach_main(pid);
+	CHECK(child > 0 && (p.fd = (int)syscall(SYS_pidfd_open, child, 0)) >= 0);
+	if (sig != 0 && poll(&p, 1, 1000) == 0)
+		kill(child, sig);
+	if (poll(&p, 1, (int)((sig != 0 ? SOON_S : LIMIT_S) * times_slower()) * 1000) != 1) {
+		kill(child, SIGKILL);
+		failed(__FILE__, __LINE__, "no end, signal %d", sig);
+	}
+	close(p.fd);
+	CHECK(waitpid(child, &status, 0) == child);
+	return status;
+}
+
+bool
+put_text(const char *group, const char *name, const char *text)
+{
+	char path[256];
+	bool ok;
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/%s", group, name);
+	if ((fd = open(path, O_WRONLY | O_CLOEXEC)) < 0)
+		return false;
+	ok = write(fd, text, strlen(text)) == (ssize_t)strlen(text);
+	close(fd);
+	return ok;
 }

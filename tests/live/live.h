@@ -44,6 +44,11 @@ tnfctl_event_t go_on_for(tnfctl_handle_t *, int ms);
 const char *heard(tnfctl_handle_t *, struct victim *);
 /* Waits for its end; the status of wait(2). */
 int	victim_end(struct victim *);
+/* An attach in a process of its own, which gets this signal after a second, or 0.  Its status;
+   a minute without an answer is a failure. */
+int	attach_apart(pid_t, int sig);
+/* Writes into a file of a cgroup; false: there is none, or the kernel refuses. */
+bool	put_text(const char *group, const char *name, const char *text);
 /* Until this child has ended; it is left for wait(2). */
 void	wait_for_zombie(pid_t);
 

@@ -7,60 +7,12 @@
  * page that we need waits for userfaultfd(2).
  */
 #include <dirent.h>
-#include <fcntl.h>
-#include <poll.h>
-#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 
 #include "tests/live/live.h"
 #include "tests/live/silent.h"
-#include "tests/slow.h"
-
-#define LIMIT_S		60
-#define SOON_S		20	/* after a signal */
-
-static _Noreturn void
-attach_main(pid_t pid)
-{
-	sigset_t none;
-	tnfctl_handle_t *h;
-
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
-	if (tnfctl_pid_open(pid, &h) != TNFCTL_ERR_NONE)
-		_exit(1);
-	tnfctl_buffer_alloc(h, trace_name(), 1 << 20);
-	tnfctl_close(h, TNFCTL_TARG_DEFAULT);
-	_exit(0);
-}
-
-/* An attach in a process of its own, which gets this signal after a second, or 0.  Its
-   status. */
-static int
-attach(pid_t pid, int sig)
-{
-	struct pollfd p = { .events = POLLIN };
-	pid_t child;
-	int status;
-
-	trace_name();	/* its directory is not the child's to make */
-	if ((child = fork()) == 0)
-		attach_main(pid);
-	CHECK(child > 0 && (p.fd = (int)syscall(SYS_pidfd_open, child, 0)) >= 0);
-	if (sig != 0 && poll(&p, 1, 1000) == 0)
-		kill(child, sig);
-	if (poll(&p, 1, (int)((sig != 0 ? SOON_S : LIMIT_S) * times_slower()) * 1000) != 1) {
-		kill(child, SIGKILL);
-		failed(__FILE__, __LINE__, "no end, signal %d", sig);
-	}
-	close(p.fd);
-	CHECK(waitpid(child, &status, 0) == child);
-	return status;
-}
 
 /* A thread beside the leader. */
 static pid_t
@@ -92,33 +44,18 @@ test_exec(void)
 		usleep(1000);
 	CHECK(ptrace(PTRACE_SEIZE, tid, NULL, NULL) == 0);
 	CHECK(state_is(v.pid, "D"));
-	status = attach(v.pid, SIGTERM);
+	status = attach_apart(v.pid, SIGTERM);
 	CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM);
-	status = attach(v.pid, SIGINT);
+	status = attach_apart(v.pid, SIGINT);
 	CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGINT);
 	if (rounds(0, 1) > 0) {
-		status = attach(v.pid, 0);
+		status = attach_apart(v.pid, 0);
 		CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 1);
 	}
 	CHECK(waitpid(tid, &status, __WALL) == tid);
 	victim_leave(&v);
 	CHECK_STR(victim_says(&v), "unharmed");
 	CHECK(victim_end(&v) == 0);
-}
-
-static bool
-put_text(const char *dir, const char *name, const char *text)
-{
-	char path[256];
-	bool ok;
-	int fd;
-
-	snprintf(path, sizeof(path), "%s/%s", dir, name);
-	if ((fd = open(path, O_WRONLY | O_CLOEXEC)) < 0)
-		return false;
-	ok = write(fd, text, strlen(text)) == (ssize_t)strlen(text);
-	close(fd);
-	return ok;
 }
 
 /* Two kinds of cgroups that freeze: where they are mounted, and how it is said. */
@@ -178,7 +115,7 @@ test_frozen(const struct freezer *f, const char *name, int sig)
 		victim_end(&v);
 		return false;
 	}
-	attach(v.pid, sig);
+	attach_apart(v.pid, sig);
 	thaw();
 	CHECK_STR(proc_field(v.pid, "TracerPid"), "0");
 	victim_leave(&v);
@@ -196,7 +133,7 @@ test_vfork(void)
 	int status;
 
 	CHECK(state_is(v.pid, "D"));
-	status = attach(v.pid, 0);
+	status = attach_apart(v.pid, 0);
 	CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 	CHECK(state_is(v.pid, "D"));
 	victim_leave(&v);
@@ -217,15 +154,15 @@ test_silent(void)
 		return;
 	v = VICTIM("threads", "2", "-");
 	*f.silence = SILENT_OPEN;
-	status = attach(v.pid, SIGTERM);
+	status = attach_apart(v.pid, SIGTERM);
 	CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM);
 	*f.silence = SILENT_READ;
-	status = attach(v.pid, SIGINT);
+	status = attach_apart(v.pid, SIGINT);
 	CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGINT);
-	status = attach(v.pid, 0);
+	status = attach_apart(v.pid, 0);
 	CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 1);
 	*f.silence = SILENT_NEVER;
-	status = attach(v.pid, 0);
+	status = attach_apart(v.pid, 0);
 	CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 	victim_leave(&v);
 	CHECK_STR(victim_says(&v), "unharmed");
