@@ -65,7 +65,7 @@ why_ahead(struct why *w, const struct why_node *n, uint32_t *most)
 	for (uint32_t i = n->request - 1, seen = 0; i-- > 0 && seen < LOOK_BACK; seen++) {
 		const struct why_request *a = &w->requests[i];
 		/* Layers of one request begin together: only what was there before counts. */
-		if (a->end <= r->start || a->end <= n->from || a->start + 1000 >= r->start ||
+		if (a->end == INT64_MAX || a->end <= r->start || a->end <= n->from || a->start + 1000 >= r->start ||
 		    (a->device != r->device && strcmp(disk_of(w, a, other), mine) != 0))
 			continue;
 		ahead++;

@@ -217,7 +217,7 @@ static bool
 is_called(const char *name, const char *wanted)
 {
 	return strcmp(name, wanted) == 0 ||
-	    (bare(name) == strlen(wanted) && strncmp(name, wanted, bare(name)) == 0);
+	    (bare(name) == bare(wanted) && strncmp(name, wanted, bare(name)) == 0);
 }
 
 const char *

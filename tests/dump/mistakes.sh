@@ -68,7 +68,7 @@ done <<'M'
 2|--states: not with --stats|--stats --states a.tnf
 0|--states: no event tells a state of a thread|--states a.tnf
 2|--normalize: groups the texts|--normalize --stats a.tnf
-2|within() belongs to --where|--stats='within(x)' a.tnf
+2|--stats: within() belongs to --where|--stats='within(x)' a.tnf
 2|--id: belongs to --why|--id 7 a.tnf
 2|--why-slow: not with --why|--why --why-slow a.tnf
 2|--why: is text, --to jsonl or --to folded|--why --to csv a.tnf

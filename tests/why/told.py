@@ -1,0 +1,186 @@
+# told.py TNFDUMP STORY - what --why says of traces whose events are written down here: verdict,
+# tree, JSON, folded stacks, table, what is missing, and a request that crosses two machines.
+import json, os, subprocess, sys, tempfile
+
+tnfdump, story = map(os.path.realpath, sys.argv[1:3])
+bad = 0
+
+
+def check(what, good, shown=""):
+    global bad
+    if not good:
+        bad = 1
+        print(f"FAIL: {what}: {shown}", file=sys.stderr)
+
+
+class Machine:
+    """Events of one machine.  Two kernel files, as both kinds of thread_state have one name."""
+
+    def __init__(self, nr, name, tasks):
+        self.nr, self.name, self.tasks = nr, name, tasks
+        self.user, self.out, self.into = [], [], []
+
+    def request(self, us, tid, what, id):
+        self.user.append((us, f"{us * 1000} 100 {tid} {tid} -1 {what} {id}"))
+
+    def state(self, us, tid, cpu, state):
+        self.out.append((us, f"{us * 1000} 100 {tid} {tid + 4096} {cpu} thread_state {state}"))
+
+    def of(self, us, writer, cpu, tid, state):
+        self.into.append((us, f"{us * 1000} {100 if writer else 0} {writer} {writer + 4096} {cpu} "
+                          f"thread_state {tid + 4096} {state}"))
+
+    def wakeup(self, us, writer, cpu, tid):
+        self.into.append((us, f"{us * 1000} 100 {writer} {writer + 4096} {cpu} "
+                          f"thread_wakeup {tid + 4096}"))
+
+    def switch(self, us, cpu, prev, state, next, into):
+        """prev leaves the CPU, next gets it (0: nobody)."""
+        self.state(us, prev, cpu, state)
+        if next:
+            self.of(us, prev, cpu, next, into)
+
+    def file(self, kind, probes, events):
+        lines = ["blocks 64"] + (["kernel", "kernel-part 0"] if kind != "user" else ["process 100"])
+        lines += [f"boot {self.nr}", "type tnf_microstate tnf_int32", "type tnf_kthread_id tnf_uint64"]
+        lines += [f"probe {p}" for p in probes]
+        lines += [e for _, e in sorted(events, key=lambda e: e[0])]
+        lines += [f"@host {self.name}", f"@clock 1000 {1700000000000000000 + 1000}", "@sync synchronised 0 1 1"]
+        lines += [f"@task {t} 100 1 {n}" for t, n in self.tasks.items()]
+        path = f"{self.name}.{kind}"
+        subprocess.run([story, path], input="\n".join(lines) + "\n", text=True, check=True)
+        return path
+
+    def files(self):
+        return [self.file("user", ["request_start r id:tnf_int32", "request_end r id:tnf_int32",
+                                   "request_taken r id:tnf_int32", "sent r id:tnf_int32",
+                                   "got r id:tnf_int32"], self.user),
+                self.file("out", ["thread_state thread state:tnf_microstate"], self.out),
+                self.file("into", ["thread_state thread tid:tnf_kthread_id state:tnf_microstate",
+                                   "thread_wakeup wakeup tid:tnf_kthread_id"], self.into)]
+
+
+def run(*args):
+    p = subprocess.run([tnfdump, *args], capture_output=True, text=True)
+    return p.stdout, p.stderr, p.returncode
+
+
+def tiles(node):
+    at = node["from"]
+    for c in node["children"]:
+        if c["from"] != at or not tiles(c):
+            return False
+        at = c["to"]
+    return not node["children"] or at == node["to"]
+
+
+scratch = tempfile.TemporaryDirectory(prefix="tnf-test.")
+os.chdir(scratch.name)
+USER, SYSTEM, LOCK, SLEEP, WAIT = 0, 1, 6, 7, 8
+
+# Twenty requests of 100 us; in the last the server waits 9 ms for a lock of the holder, from
+# which the hog takes its CPU for 6 ms.
+m = Machine(1, "one", {100: "server", 101: "holder", 102: "hog"})
+m.of(0, 102, 0, 100, USER)
+m.of(0, 102, 1, 101, USER)
+for i in range(20):
+    t = 1000 + i * 1000
+    m.request(t, 100, "request_start", i)
+    m.request(t + 100, 100, "request_end", i)
+t = 30000
+m.request(t, 100, "request_start", 99)
+m.switch(t + 1000, 0, 100, LOCK, 0, 0)
+m.switch(t + 2000, 1, 101, WAIT, 102, USER)
+m.switch(t + 8000, 1, 102, WAIT, 101, USER)
+m.wakeup(t + 10000, 101, 1, 100)
+m.of(t + 10000, 101, 1, 100, WAIT)
+m.of(t + 10500, 0, 0, 100, SYSTEM)
+m.request(t + 11000, 100, "request_end", 99)
+files = m.files()
+
+text, err, rc = run("--why=request", *files)
+check("verdict and tree", text == """\
+request 11.000 ms, server 100; typical 0.100 ms (21 seen)
+Waited 9.000 ms (82 %) for holder 101 (futex): 6.000 ms runnable, CPU: hog 102; 3.000 ms on the CPU.
+Spent 1.500 ms (14 %) on the CPU.
+   at ms       ms
+   0.000    1.000 on the CPU
+   1.000    9.000 waits for a lock (futex), woken by holder 101, which
+   1.000    1.000   on the CPU
+   2.000    6.000   runnable: CPU taken by hog 102
+   8.000    2.000   on the CPU
+  10.000    0.500 runnable: CPU taken by nobody
+  10.500    0.500 on the CPU
+""", text + err)
+for option in "--why", "--why=request_start", "--why=request --id=99", "--why --id=slowest":
+    check(option, run(*option.split(), *files)[0] == text, run(*option.split(), *files))
+check("--id 3", run("--why", "--id", "3", *files)[0].startswith("request 0.100 ms"))
+check("no such id", run("--why", "--id", "77", *files)[2] == 1)
+check("no such pair", "there are request" in run("--why=nosuch", *files)[1])
+# Filters choose the instances, and not what explains them.
+check("filtered", run("--why", "--where", "probe == 'request_start' and id == 99", *files)[0]
+      .splitlines()[1:] == text.splitlines()[1:], run("--why", "--where", "id == 99", *files))
+check("by duration", run("--why", "--where", "duration < 1ms", *files)[0].startswith("request 0.100 ms"))
+
+tree = json.loads(run("--why=json", *files)[0])
+check("json", tree["took"] == 11000000 and tiles(tree["tree"]) and tree["verdict"] in text, tree)
+check("json is jsonl", json.loads(run("--why=request", "--to", "jsonl", *files)[0]) == tree)
+check("ran", tree["tree"]["children"][1]["children"][1]["ran"] ==
+      [{"thread": {"pid": 100, "lwpid": 102, "name": "hog"}, "ns": 6000000}], tree)
+folded = [line.rsplit(" ", 1) for line in run("--why", "--to", "folded", *files)[0].splitlines()]
+check("folded", sum(int(n) for _, n in folded) == 13000000 and
+      {s.split(";")[1] for s, _ in folded} == {"waits", "on_the_CPU"}, folded)
+
+table = run("--why-slow=request", *files)[0]
+check("table", table.startswith("request: 21 seen, ") and "(few: an anecdote)" in table and
+      any(row.startswith("futex of holder: runnable, CPU: hog ") and row.endswith("2.000     2.000  1/3")
+          for row in table.splitlines()), table)
+slow = json.loads(run("--why-slow", "--to", "jsonl", *files)[0])
+more = sum(c["slow_ms"] - c["typical_ms"] for c in slow["causes"])
+check("differences add up", abs(more - (slow["slow_ms"] - slow["typical_ms"])) < 1e-5, slow)
+
+# Without the kernel's trace: the duration, and what is missing.
+text, err, rc = run("--why=request", files[0])
+check("no kernel", rc == 0 and text.startswith("request 11.000 ms") and "prex -k" in text, text)
+# The kernel's trace begins in the middle of the request.
+late = Machine(1, "late", m.tasks)
+late.user, late.out, late.into = m.user, [e for e in m.out if e[0] > 31500], \
+    [e for e in m.into if e[0] > 31500]
+text = run("--why=request", *late.files())[0]
+check("not known", "Not known are " in text, text)
+
+# The request goes from the client's queue to a worker.
+q = Machine(1, "queue", {100: "client", 101: "worker", 102: "hog"})
+q.of(0, 102, 0, 100, USER)
+q.of(0, 102, 1, 101, USER)
+q.request(1000, 100, "request_start", 7)
+q.request(6000, 101, "request_taken", 7)
+q.switch(7000, 1, 101, WAIT, 102, USER)
+q.switch(8000, 1, 102, WAIT, 101, USER)
+q.request(9000, 101, "request_end", 7)
+text = run("--why", "--pair", "request_start,request_end,id", *q.files())[0]
+check("queue", "Was 5.000 ms (62 %) in the queue of worker 101: 5.000 ms on the CPU.\n" in text and
+      "   0.000    5.000 queued for worker 101, which\n   0.000    5.000   on the CPU\n"
+      "   5.000    1.000 on the CPU\n   6.000    1.000 runnable: CPU taken by hog 102\n" in text, text)
+
+# The server asks another machine, which is slow: its hog has the CPU.
+front = Machine(1, "front", {100: "server"})
+back = Machine(2, "back", {100: "store", 102: "hog"})
+front.of(500, 102, 0, 100, USER)
+front.request(1000, 100, "request_start", 1)
+front.request(2000, 100, "sent", 1)
+front.switch(2000, 0, 100, SLEEP, 0, 0)
+back.of(500, 102, 0, 100, USER)
+back.switch(3000, 0, 100, WAIT, 102, USER)
+back.switch(8000, 0, 102, WAIT, 100, USER)
+back.request(9000, 100, "sent", 2)
+front.of(9500, 0, 0, 100, WAIT)
+front.of(9500, 0, 0, 100, USER)
+front.request(9600, 100, "got", 2)
+front.request(10000, 100, "request_end", 1)
+text, err, rc = run("--why=request", "--hosts", "--message", "sent,got,id", *front.files(), *back.files())
+check("two machines", "Waited 7.000 ms (78 %) for store 100 (message): 5.000 ms runnable, CPU: hog 102; "
+      "2.000 ms on the CPU.\n" in text and "   8.000    0.500   network\n" in text, text + err)
+
+print("FAILED" if bad else "ok")
+sys.exit(bad)
