@@ -187,6 +187,14 @@ FUNCTION yes_switch
 	jmp	*%rax
 END yes_switch
 
+FUNCTION yes_next_table		/* an entry of next_table would lead into it from table */
+	push	%rbx
+	pop	%rbx
+	mov	%rdi, %rax
+	lea	next_table(%rip), %rdx
+	ret
+END yes_next_table
+
 FUNCTION no_catch
 	.cfi_personality 0x1b, yes_local
 	.cfi_lsda 0x1b, catches
@@ -358,6 +366,8 @@ numbers:
 	.long	1
 table:
 	.long	yes_local - table, no_table + 1 - table, yes_last - table
+next_table:
+	.long	yes_next_table + 2 + (next_table - table) - next_table
 
 	.section .gcc_except_table, "a"
 catches:

@@ -47,6 +47,7 @@ static const struct rule rules[] = {
 	{ "yes_branching", NULL, 5, 0, false, false },
 	{ "yes_taking", NULL, 7, 0, false, false },
 	{ "yes_switch", NULL, 7, 0, false, false },
+	{ "yes_next_table", NULL, 5, 0, false, false },
 	{ "yes_last", NULL, 5, 0, false, false },
 	{ .name = "no_short", .refused = SHORT },
 	{ .name = "no_branch", .refused = BRANCH },
