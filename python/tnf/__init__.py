@@ -16,11 +16,14 @@ Objects serve one thread at a time; the interpreter's lock is held throughout.
 import sys as _sys
 import warnings as _warnings
 
+from . import reports as _reports
+from .reports import why, why_slow
 from ._tnf import (DamageWarning, Error, Event, Events, File, LossWarning,
                    Probe, Recorder, Trace as _Trace)
 
 __all__ = ["open", "Trace", "Events", "Event", "Probe", "File", "Error",
-           "DamageWarning", "LossWarning", "CutStr", "CutBytes", "probe", "Recorder"]
+           "DamageWarning", "LossWarning", "CutStr", "CutBytes", "probe", "Recorder",
+           "why", "why_slow"]
 
 # enum tnf_argument_kind of <tnf/runtime.h>
 _KINDS = {"int8": 1, "int16": 2, "int32": 3, "int64": 4, "uint8": 5, "uint16": 6,
@@ -142,6 +145,30 @@ class Trace(_Trace):
         import pandas
         return pandas.DataFrame(
             {name: _series(numpy, pandas, *rest) for name, *rest in self.columns(probe)})
+
+
+    def pairs(self, *rules):
+        """What began and ended, as a pandas.DataFrame: span (its name), start, end and
+        duration (ns), pid, lwpid.
+
+        rules: "START,END[,MEMBER...]" as of tnfdump --pair, before the built-in ones.
+        """
+        rules = [word for rule in rules for word in ("--pair", rule)]
+        return _reports.table(self._paths(), "pairs", *rules).drop(
+            columns=["id", "start_event", "end_event"])
+
+    def states(self):
+        """The microstates of threads, as a pandas.DataFrame: tid, pid, lwpid, state, start,
+        duration (ns)."""
+        return _reports.table(self._paths(), "states").drop(columns="host")
+
+    def stats(self, *rules):
+        """Statistics of pairs(), as a pandas.DataFrame by their names: count, and total, min,
+        mean, max, p50, p90 and p99 of the durations (ns)."""
+        return _reports.statistics(self.pairs(*rules))
+
+    def _paths(self):
+        return [file.name for file in self.files]
 
 
 def open(files, where=None, *, salvage=False):

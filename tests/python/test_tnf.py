@@ -647,6 +647,38 @@ class Recording(Case):
         """)
         self.assertEqual(events, [])
 
+    def test_reports(self):
+        """Pairs, states and causes are those that tnfdump prints; its errors are raised."""
+        self.run_program("""if 1:
+            import tnf
+            start = tnf.probe("order_start", keys="order", id=int)
+            end = tnf.probe("order_end", keys="order", id=int)
+            for i in range(50):
+                start(i); end(i)
+        """)
+        path = os.path.join(self.dir, "recorded.tnf")
+        with unittest.mock.patch.dict(os.environ, TNFDUMP=TNFDUMP):
+            instance, = tnf.why(path, "order", 7)
+            self.assertEqual((instance["pair"], instance["tree"]["to"] - instance["tree"]["from"]),
+                             ("order", instance["took"]))
+            self.assertEqual(tnf.why([path])[0]["pair"], "order")
+            self.assertEqual(tnf.why_slow(path, "order")["seen"], 50)
+            with self.assertRaisesRegex(ValueError, "nosuch"):
+                tnf.why(path, "nosuch")
+            with self.assertRaises(ValueError):
+                tnf.why("--help")
+            if pandas is None:
+                return
+            with tnf.open(path) as trace:
+                pairs, stats, states = trace.pairs(), trace.stats(), trace.states()
+        self.assertEqual(len(states), 0)
+        self.assertEqual(list(pairs.span), ["order"] * 50)
+        self.assertEqual(list(pairs.duration), list(pairs.end - pairs.start))
+        self.assertEqual((stats.loc["order", "count"], stats.loc["order", "total"]), (50, pairs.duration.sum()))
+        told = subprocess.run([TNFDUMP, "--stats", path], check=True, stdout=subprocess.PIPE, text=True).stdout
+        line = next(words for words in map(str.split, told.splitlines()) if words[-1:] == ["order"])
+        self.assertEqual((int(line[0]), float(line[2])), (50, round(pairs.duration.sum() / 1e6, 6)))
+
     def test_span_processor(self):
         """Spans of OpenTelemetry are records; --to otlp has the ids that the program gave them."""
         events = self.run_program("""if 1:

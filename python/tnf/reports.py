@@ -1,0 +1,82 @@
+"""The reports of tnfdump as Python's objects: the same C code computes them, in that program.
+
+    import tnf
+    for instance in tnf.why(["server.tnf", "kernel.tnf"], "order"):
+        print(instance["verdict"])
+    with tnf.open("kernel.tnf") as trace:
+        frame = trace.pairs()
+"""
+import json as _json
+import os as _os
+import shutil as _shutil
+import sqlite3 as _sqlite3
+import subprocess as _subprocess
+import tempfile as _tempfile
+
+__all__ = ["why", "why_slow"]
+
+
+def _tnfdump(files, *options):
+    """Standard output of tnfdump; OSError if the program is not there, ValueError with its
+    message if it ends with an error."""
+    files = [files] if isinstance(files, (str, bytes, _os.PathLike)) else list(files)
+    program = _os.environ.get("TNFDUMP") or _shutil.which("tnfdump")
+    if program is None:
+        raise FileNotFoundError("tnfdump: not in PATH: the environment's TNFDUMP can name the program")
+    done = _subprocess.run([program, *options, "--", *map(_os.fspath, files)], stdin=_subprocess.DEVNULL,
+                           stdout=_subprocess.PIPE, stderr=_subprocess.PIPE, check=False)
+    if done.returncode not in (0, 3):
+        raise ValueError(done.stderr.decode("utf-8", "replace").strip())
+    return done.stdout.decode("utf-8", "surrogateescape")
+
+
+def _objects(text):
+    return [_json.loads(line) for line in text.splitlines() if line]
+
+
+def why(files, pair=None, id=None, *, where=None):
+    """Why an instance of a pair took as long as it did: a list of dicts, the slowest first.
+
+    files: a path, or several that are read as one: of the programs and of the kernel.
+    pair: the name of what begins and ends; None: the one with the longest instance.
+    id: the value of a member of the instances' starts: at most ten; None: the slowest one.
+    where: an expression (tnfexpr(5)): instances that it keeps.
+
+    Each dict has pair, took and typical (ns), verdict (text) and tree: nodes with thread, from
+    and to (ns), kind, reason, and children that tile them (tnfdump(1), "Why something was
+    slow").
+    """
+    options = ["--to", "jsonl", "--why" if pair is None else f"--why={pair}"]
+    options += [] if id is None else [f"--id={id}"]
+    options += [] if where is None else [f"--where={where}"]
+    return _objects(_tnfdump(files, *options))
+
+
+def why_slow(files, pair=None, *, where=None):
+    """The causes of slow instances of a pair beside those of typical ones, as a dict.
+
+    causes is a list of dicts with cause, typical_ms and slow_ms (means), and in how many of
+    the slow instances the cause takes more than 5 %.
+    """
+    options = ["--to", "jsonl", "--why-slow" if pair is None else f"--why-slow={pair}"]
+    options += [] if where is None else [f"--where={where}"]
+    return _objects(_tnfdump(files, *options))[0]
+
+
+def table(files, name, *options):
+    """A table of --to sqlite as a pandas.DataFrame."""
+    import pandas
+    with _tempfile.TemporaryDirectory(prefix="tnf-") as directory:
+        path = _os.path.join(directory, "trace.db")
+        _tnfdump(files, "--to", "sqlite", "-o", path, *options)
+        with _sqlite3.connect(path) as db:
+            return pandas.read_sql_query(f"SELECT * FROM {name}", db)
+
+
+def statistics(pairs):
+    """Count, total, least, mean, percentiles and most of durations by the pairs' names (ns)."""
+    by = pairs.groupby("span")["duration"]
+    frame = by.agg(["count", "sum", "min", "mean", "max"]).rename(columns={"sum": "total"})
+    for p in (50, 90, 99):
+        frame[f"p{p}"] = by.quantile(p / 100, interpolation="lower")
+    return frame.sort_values("total", ascending=False)
