@@ -8,7 +8,8 @@
 #
 # And those that are added to a hit of a USDT probe with two arguments, to a call of a
 # function and to its return, each with its record written, beside a bpftrace program
-# that only counts them; the goal is 1.1 of that.
+# that only counts them; the goal is 1.1 of that.  And what the same costs where the program
+# records it itself (prex --fast), beside a probe of TNF in the source: the goal is 1.2 of that.
 . "$(dirname "$0")/lib.sh"
 
 b=$BENCH_BUILD
@@ -90,6 +91,31 @@ site()
 		counting "$5 { @ = count(); }" "$sites" "$2" "$hits" "$cpu"
 }
 
+# alone COMMAND SITE: $sites under a prex that switches a probe of the process itself on
+alone()
+{
+	rm -f "$BENCH_TMP/own"
+	"$prex" --fast -s 8192 -o "$BENCH_TMP/own" -c "$1; continue" \
+		"$sites" "$2" "$calls" "$cpu" </dev/null
+}
+
+own()	# ROUND
+{
+	[ "$(uname -m)" = x86_64 ] || return 0
+	unit=ns/USDT
+	bare=$("$sites" usdt "$calls" "$cpu")
+	added "USDT recorded by the process" "$1" "$bare" alone 'enable keys=sites' usdt
+	unit=ns/entry
+	bare=$("$sites" function "$calls" "$cpu")
+	added "entry recorded by the process" "$1" "$bare" alone 'enable function=sites_called' function &&
+		row "function recorded by the process" ns/hit "$1" "$added"
+	unit=ns/hit
+	bare=$("$sites" probe "$calls" "$cpu")
+	added "TNF_PROBE_2 recorded" "$1" "$bare" alone 'enable name=sites_probe' probe
+	added "function on and not traced" "$1" "$("$sites" function "$calls" "$cpu")" \
+		alone 'enable function=sites_called; untrace keys=function' function
+}
+
 programs()	# ROUND
 {
 	site "$1" usdt USDT sites.hit "usdt:$sites:sites:hit"
@@ -103,6 +129,7 @@ round=0
 while [ $((round += 1)) -le "$BENCH_ROUNDS" ]; do
 	tracepoints $round
 	[ -z "$sites" ] || programs $round
+	[ -z "$sites" ] || own $round
 done
-table "0.7 of the ring + an empty program;USDT counted by bpftrace;entry counted by bpftrace;return counted by bpftrace" \
+table "0.7 of the ring + an empty program;USDT counted by bpftrace;entry counted by bpftrace;return counted by bpftrace;TNF_PROBE_2 recorded" \
 	"CPU ns added to a system call, to a hit of a probe in a program"

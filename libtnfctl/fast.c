@@ -1,13 +1,14 @@
 /*
  * fast.c - which imported probes of a process are fast, and their switching.
  */
-#include <errno.h>
+#include <elf.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "common/elf-file.h"
+#include "libtnfctl/arch/arch.h"
 #include "libtnfctl/control.h"
 #include "libtnfctl/direct.h"
 #include "libtnfctl/fast.h"
@@ -189,10 +190,68 @@ find_room(tnfctl_handle_t *h)
 	return true;
 }
 
+#define ENTRY_US	200	/* between looks at whether a program has got to its start */
+#define ENTRY_TRIES	100000
+
+static bool
+is_at(struct proc *p, uintptr_t at)
+{
+	uintptr_t ip, sp;
+	long call;
+
+	return p->n == 1 && tnfctl_arch_where(p, &p->threads[0], &ip, &sp, &call) && ip == at;
+}
+
+/*
+ * A program that we have started is in its linker, where no function can be called.  It runs until
+ * the linker has initialised all objects, and turns there on the spot, in place of its first
+ * instruction.
+ */
+static void
+go_to_start(tnfctl_handle_t *h)
+{
+	static const uint8_t turn[2] = { 0xeb, 0xfe };	/* jmp to itself */
+	struct proc *p = direct_proc(h);
+	uintptr_t entry = tnfctl_auxv_get(h->pid, AT_ENTRY);
+	uint8_t before[sizeof(turn)];
+
+	if (entry == 0 || !tnfctl_proc_read(p, entry, before, sizeof(before)) ||
+	    !tnfctl_proc_write(p, entry, turn, sizeof(turn)))
+		return;
+	for (int i = 0; i < ENTRY_TRIES && !is_at(p, entry) && !p->gone && p->event == PROC_NOTHING; i++)
+		tnfctl_proc_run_for(p, ENTRY_US);
+	tnfctl_proc_write(p, entry, before, sizeof(before));
+	tnfctl_direct_settle(p, DIRECT_SETTLE_MS);
+	tnfctl_control_refresh(h);
+}
+
+/* Is it in its linker? */
+static bool
+is_starting(tnfctl_handle_t *h)
+{
+	struct proc *p = direct_proc(h);
+	const struct mapping *m, *linker;
+	struct maps maps;
+	uintptr_t ip, sp;
+	bool is = false;
+	long call;
+
+	if (!p->ours || p->n != 1 || !tnfctl_arch_where(p, &p->threads[0], &ip, &sp, &call) ||
+	    tnf_maps_read(h->pid, &maps) != 0)
+		return false;
+	m = tnf_maps_find(&maps, ip);
+	linker = tnf_maps_find(&maps, tnfctl_auxv_get(h->pid, AT_BASE));
+	is = m != NULL && linker != NULL && mapping_same_file(m, linker);
+	tnf_maps_free(&maps);
+	return is;
+}
+
 tnfctl_errcode_t
 tnfctl_fast_begin(tnfctl_handle_t *h)
 {
-	if (h->ops->objects == NULL || !find_room(h))
+	if (h->ops->cont == tnfctl_direct_continue && is_starting(h))
+		go_to_start(h);
+	if (h->ops->cont != tnfctl_direct_continue || !find_room(h))
 		return tnfctl_error_set(TNFCTL_ERR_BADARG, "process %d: fast probes: its libtnfprobe "
 		    "has none, or is not loaded", (int)h->pid);
 	h->fast->wanted = true;

@@ -1,17 +1,13 @@
 /*
- * event.c - a hit, from alloc to commit.
- *
- * The common case is straight through: the thread has a block with room and a
- * schedule record, the probe has a word in the directory, the anchor of the
- * clock is fresh.  All else is the slow path's, which arranges things so that
- * the next hit finds them so.
+ * event.c - a hit, from alloc to commit: all but the common case, which is in event-hit.h.
+ * Here things are arranged so that the next hit finds them as the common case wants them.
  *
  * An event begins to exist when bytes_valid moves over it.
  */
 #include <errno.h>
 #include <signal.h>
 
-#include "libtnfprobe/internal.h"
+#include "libtnfprobe/event-hit.h"
 
 #define EVENT_MAX	(BLOCK_SIZE - HEADER_SIZE - SCHED_SIZE - 8)
 #define SCHED_SIZE	((uint32_t)sizeof(struct tnf_sched_rec))
@@ -27,26 +23,6 @@ const struct tnf_probe_ops TNF_API _tnf_probe_ops = {
 	.record = tnf_probe_record,
 	.name = tnf_probe_name,
 };
-
-static inline uint32_t
-event_round8(uint32_t size)
-{
-	return (size + 7) & ~7u;
-}
-
-/* Low half of the event's first word: the way to the schedule record, or to
-   a word that forwards to it. */
-static inline uint32_t
-pair_low(const char *event, const char *target)
-{
-	return ((uint32_t)(target - event) & 0xfffcu) | TNF_REF32_T_PAIR;
-}
-
-static inline void
-event_put32(char *at, uint32_t value)
-{
-	*(uint32_t *)(void *)at = value;
-}
 
 /*
  * A busy thread hits a probe: within the hit, from an argument, a connected
@@ -226,8 +202,8 @@ event_hit(struct thread *t, struct tnf_probe_control *probe)
 }
 
 /* May the hit go on?  Then what was in progress is forgotten. */
-static bool __attribute__((noinline, cold))
-event_busy(struct thread *t, const struct tnf_probe_setup *setup, uintptr_t frame)
+bool __attribute__((noinline, cold))
+tnf_event_busy(struct thread *t, struct tnf_probe_setup *setup, uintptr_t frame)
 {
 	int saved = errno;
 	bool left = tnf_hit_left(t, setup, frame);
@@ -240,8 +216,8 @@ event_busy(struct thread *t, const struct tnf_probe_setup *setup, uintptr_t fram
 	return left;
 }
 
-static void * __attribute__((noinline, cold))
-alloc_slow(struct tnf_probe_control *probe, struct tnf_probe_setup *setup)
+void * __attribute__((noinline, cold))
+tnf_event_alloc(struct tnf_probe_control *probe, struct tnf_probe_setup *setup)
 {
 	struct thread *t = &tnf_t;
 	int saved = errno;
@@ -256,63 +232,10 @@ alloc_slow(struct tnf_probe_control *probe, struct tnf_probe_setup *setup)
 	return event;
 }
 
-static inline __attribute__((always_inline)) void *
-alloc(struct tnf_probe_control *probe, struct tnf_probe_setup *setup, uintptr_t frame, bool fast)
-{
-	struct thread *t = &tnf_t;
-	uint32_t size, index, last;
-	const struct guard *guard;
-	uint64_t since;
-	char *event;
-
-	if (unlikely(t->busy != 0) && !event_busy(t, setup, frame))
-		return NULL;
-	t->busy = frame;
-	signal_fence();
-	t->setup = setup;
-	t->fast = fast;
-	index = __atomic_load_n(&probe->index, __ATOMIC_ACQUIRE);
-	size = event_round8(probe->event_size);
-	event = t->pos;
-	/* A thread without a block has no room and takes the slow path.  The counter is
-	   read behind this test alone: a thread that may not read it has no block, and
-	   the reading would kill it. */
-	guard = __atomic_load_n(&tnf_p.guard, __ATOMIC_ACQUIRE);
-	if (unlikely(__atomic_load_n(&guard->live, __ATOMIC_RELAXED) != t->epoch ||
-	    (size_t)(t->end - event) < size || index - 1 >= DIRECTORY_SIZE - 1))
-		return alloc_slow(probe, setup);
-	since = ticks() - t->tsc;
-	if (unlikely(since >= t->tsc_limit))
-		return alloc_slow(probe, setup);
-	last = (uint32_t)(t->ns + (int64_t)scaled(since, t->mult));
-	t->last = last;
-	t->next = event + size;
-	event_put32(event + size - 4, 0);
-	event_put32(event, (index | TNF_TAG16_ABS) << 16 | pair_low(event, t->sched));
-	event_put32(event + 4, last);
-	setup->buffer = event;
-	setup->probe = probe;
-	return event;
-}
-
 void *
 tnf_probe_alloc(struct tnf_probe_control *probe, struct tnf_probe_setup *setup)
 {
-	return alloc(probe, setup, (uintptr_t)__builtin_dwarf_cfa(), false);
-}
-
-void *
-tnf_fast_alloc(struct tnf_probe_control *probe, struct tnf_probe_setup *setup, uintptr_t frame)
-{
-	return alloc(probe, setup, frame, true);
-}
-
-static void
-event_publish(char *block, uint32_t end)
-{
-	struct tnf_block_header *b = header_of(block);
-
-	__atomic_store_n(&b->bytes_valid, (uint16_t)end, __ATOMIC_RELEASE);
+	return event_alloc(probe, setup, (uintptr_t)__builtin_dwarf_cfa(), false);
 }
 
 void
@@ -381,8 +304,8 @@ call_chain(void *setup)
 	return 0;
 }
 
-static void __attribute__((noinline, cold))
-commit_slow(struct thread *t, struct tnf_probe_setup *setup)
+void __attribute__((noinline, cold))
+tnf_event_commit(struct thread *t, struct tnf_probe_setup *setup)
 {
 	const struct tnf_probe_control *probe = setup->probe;
 	int saved = errno;
@@ -419,20 +342,5 @@ commit_slow(struct thread *t, struct tnf_probe_setup *setup)
 void
 tnf_probe_commit(struct tnf_probe_setup *setup)
 {
-	struct thread *t = &tnf_t;
-	const struct tnf_probe_control *probe = setup->probe;
-	char *next;
-
-	if (unlikely(t->setup != setup))
-		return;
-	if (unlikely(probe->chain != NULL || !probe->traced || t->odd || setup->buffer == NULL)) {
-		commit_slow(t, setup);
-		return;
-	}
-	next = t->next;
-	event_publish(t->block, (uint32_t)(next - t->block));
-	t->pos = next;
-	t->new_sched = 0;
-	signal_fence();
-	t->busy = 0;
+	event_commit(setup);
 }

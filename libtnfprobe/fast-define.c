@@ -13,6 +13,19 @@ fits(const struct tnf_fast_value *v)
 	    (v->size == 1 || v->size == 2 || v->size == 4 || v->size == 8);
 }
 
+/* 4 or 8, if these bytes of a register are the value, as it is recorded; else 0. */
+static uint8_t
+plain_bytes(const struct tnf_fast_value *v)
+{
+	bool is_word = v->kind == TNF_ARG_INT32 || v->kind == TNF_ARG_UINT32;
+	bool is_long = v->kind == TNF_ARG_INT64 || v->kind == TNF_ARG_UINT64 ||
+	    v->kind == TNF_ARG_OPAQUE;
+
+	if (v->from != TNF_FAST_VALUE || v->index != TNF_FAST_NONE || v->offset != 0 || v->shift != 0)
+		return 0;
+	return is_word && v->size == 4 ? 4 : is_long && v->size == 8 ? 8 : 0;
+}
+
 static void
 define_site(struct tnf_fast_site *s)
 {
@@ -32,6 +45,7 @@ define_site(struct tnf_fast_site *s)
 	if (p == NULL)
 		return;
 	for (unsigned i = 0; i < s->n; i++) {
+		s->v[i].plain = plain_bytes(&s->v[i]);
 		s->v[i].at = at = member_place(p->slots[i], at);
 		at += p->slots[i]->size;
 	}

@@ -10,11 +10,18 @@
 
 #include <tnf/runtime.h>
 
-#include "libtnfprobe/internal.h"
+#include "libtnfprobe/event-hit.h"
 
 #define NEAR		1024u	/* bytes above the stack pointer that are the program's own */
 #define RED_ZONE	128u
 #define PAGE		4096u
+
+/* No array of it is written by an index. */
+#if __has_attribute(no_stack_protector)
+#define NO_GUARD	__attribute__((no_stack_protector))
+#else
+#define NO_GUARD
+#endif
 
 /* Copies up to 'size' bytes that may not be there; returns how many were.  The kernel is asked
    by pages, as it copies all of a piece or none. */
@@ -74,7 +81,7 @@ value_of(const struct tnf_fast_regs *r, const struct tnf_fast_value *v)
 }
 
 /* A string behind the event, and the reference to it; 0: it cannot be read, or has no room. */
-static tnf_reference_t
+static tnf_reference_t __attribute__((noinline))
 put_string(struct thread *t, uint64_t from, size_t max, tnf_reference_t *cell)
 {
 	union {
@@ -102,12 +109,16 @@ put_string(struct thread *t, uint64_t from, size_t max, tnf_reference_t *cell)
 	return tnf_value_reference(t, cell, (char *)to);
 }
 
-static inline void
-put_value(const struct tnf_fast_regs *r, const struct tnf_fast_value *v, char *event)
+static void __attribute__((noinline))
+put_value(struct tnf_fast_regs *r, const struct tnf_fast_site *site,
+    const struct tnf_fast_value *v, char *event)
 {
-	uint64_t x = value_of(r, v);
+	uint64_t x;
 	void *at = event + v->at;
 
+	r->r[TNF_FAST_IP] = site->resume - 1;
+	r->r[TNF_FAST_NONE] = 0;
+	x = value_of(r, v);
 	switch (v->kind) {
 	case TNF_ARG_INT32:
 	case TNF_ARG_UINT32:
@@ -130,9 +141,24 @@ put_value(const struct tnf_fast_regs *r, const struct tnf_fast_value *v, char *e
 	}
 }
 
+/* Most values are registers as they are. */
+static inline void
+put_values(struct tnf_fast_regs *r, const struct tnf_fast_site *site, char *event)
+{
+	const struct tnf_fast_value *v = site->v, *end = v + site->n;
+
+	for (; v < end; v++)
+		if (likely(v->plain == 8))
+			*(uint64_t *)(void *)(event + v->at) = r->r[v->base];
+		else if (likely(v->plain == 4))
+			*(uint32_t *)(void *)(event + v->at) = (uint32_t)r->r[v->base];
+		else
+			put_value(r, site, v, event);
+}
+
 /* Called by a trampoline.  While the probe is on, but neither traced nor connected, this is all
    that the program does for it. */
-void
+void NO_GUARD
 tnf_fast_hit(struct tnf_fast_regs *r, const struct tnf_fast_site *site)
 {
 	struct tnf_probe_control *p = site->probe;
@@ -141,11 +167,8 @@ tnf_fast_hit(struct tnf_fast_regs *r, const struct tnf_fast_site *site)
 
 	if (p->test == 0 || (!p->traced && p->chain == NULL))
 		return;
-	if ((event = tnf_fast_alloc(p, &setup, (uintptr_t)r)) == NULL)
+	if ((event = event_alloc(p, &setup, (uintptr_t)r, true)) == NULL)
 		return;
-	r->r[TNF_FAST_IP] = site->resume - 1;
-	r->r[TNF_FAST_NONE] = 0;
-	for (unsigned i = 0; i < site->n; i++)
-		put_value(r, &site->v[i], event);
-	tnf_probe_commit(&setup);
+	put_values(r, site, event);
+	event_commit(&setup);
 }

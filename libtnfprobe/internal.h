@@ -1,7 +1,8 @@
 /*
  * internal.h - declarations that the parts of libtnfprobe share.
  *
- * event.c	a hit, from the site's call to the commit: no lock, no system call
+ * event-hit.h	a hit, from the site's call to the commit: no lock, no system call
+ * event.c	the same in all but the common case
  * value.c	strings and records that an event refers to
  * long.c	texts and bytes of up to 64 KiB
  * runtime.c	probes that are made at run time
@@ -423,9 +424,6 @@ void tnf_auto_defined(struct tnf_probe_control *);
 
 /* Called by the constructors of objects with probes (<tnf/probe.h>). */
 void _tnf_probe_object(void);
-
-/* event.c: tnf_probe_alloc() for a fast probe; 'frame' is where its registers are. */
-void *tnf_fast_alloc(struct tnf_probe_control *, struct tnf_probe_setup *, uintptr_t frame);
 
 /* ops of a site (target.h) */
 void *tnf_probe_alloc(struct tnf_probe_control *, struct tnf_probe_setup *);

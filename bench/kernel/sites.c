@@ -1,7 +1,9 @@
 /*
  * sites.c - CPU nanoseconds per hit of a USDT probe or call of a function:
  *
- *	kernel-sites usdt|function HITS [CPU]
+ *	kernel-sites usdt|function|probe HITS [CPU]
+ *
+ * A probe is one of TNF, in a function like the other.
  *
  * The median of a hundred pieces of the loop, as kernel-loop has it.
  */
@@ -10,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/sdt.h>
+
+#include <tnf/probe.h>
 
 #include "bench/kernel/pieces.h"
 
@@ -46,10 +50,35 @@ function(long n)
 		sites_called(i, n);
 }
 
+long sites_probed(long number, long of);
+
+#if __has_attribute(noipa)
+__attribute__((noipa))
+#else
+__attribute__((noinline))
+#endif
+long
+sites_probed(long number, long of)
+{
+#if defined(__x86_64__)
+	__asm__ volatile ("" : : "r" (number), "r" (of) : "rbx", "memory");
+#endif
+	TNF_PROBE_2(sites_probe, "bench", "", tnf_long, number, number, tnf_long, of, of);
+	return number + of;
+}
+
+static void
+probe(long n)
+{
+	for (long i = 0; i < n; i++)
+		sites_probed(i, n);
+}
+
 int
 main(int argc, char **argv)
 {
-	void (*what)(long) = argc > 1 && strcmp(argv[1], "function") == 0 ? function : usdt;
+	void (*what)(long) = argc < 2 || strcmp(argv[1], "usdt") == 0 ? usdt :
+	    strcmp(argv[1], "probe") == 0 ? probe : function;
 	long n = argc > 2 ? atol(argv[2]) : 100000;
 	cpu_set_t set;
 

@@ -188,7 +188,8 @@ struct tnf_fast_value {
 	tnf_int64_t offset;
 	const char *name;	/* in the area */
 	tnf_uint8_t counted;
-	tnf_uint8_t pad[3];
+	tnf_uint8_t plain;	/* libtnfprobe's: a register as it is, and so many bytes of it */
+	tnf_uint8_t pad[2];
 	tnf_uint32_t at;	/* libtnfprobe's: where it goes in the event */
 };
 

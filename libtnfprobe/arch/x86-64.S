@@ -52,7 +52,20 @@
 	mov	%r12, %rax
 	add	$0x7f, %al
 	sahf
-	.irp	r, r15, r14, r13, r12, rbp, rbx, r11, r10, r9, r8, rax, rcx, rdx, rsi, rdi
+	/* The function that was called has kept the others. */
+	lea	24(%rsp), %rsp
+	.cfi_adjust_cfa_offset -24
+	.irp	r, r15, r14, r13, rbx
+	.cfi_restore %\r
+	.endr
+	.irp	r, r12, rbp
+	pop	%\r
+	.cfi_adjust_cfa_offset -8
+	.cfi_restore %\r
+	.endr
+	lea	8(%rsp), %rsp
+	.cfi_adjust_cfa_offset -8
+	.irp	r, r11, r10, r9, r8, rax, rcx, rdx, rsi, rdi
 	pop	%\r
 	.cfi_adjust_cfa_offset -8
 	.cfi_restore %\r

@@ -3,7 +3,7 @@
 # off means the bytes of before, that the program's results stay right, also when prex is killed
 # at any moment, and what is refused.
 . "${TNF_SOURCE:-../..}/tests/lib.sh"
-tnfdump=$1 prex=$2 program=$3 kills=$4
+tnfdump=$1 prex=$(realpath "$2") program=$3 kills=$4
 need_ptrace
 scratch
 [ "$(uname -m)" = x86_64 ] || skip "x86-64 alone has fast probes"
@@ -65,7 +65,7 @@ run 'list probes keys=function; disable keys=function; list probes keys=function
 grep -q "exec_leaf_entry enable=on" "$TMP/prex" || fail "not on any more: $(cat "$TMP/prex")"
 grep -q "exec_leaf_entry enable=off" "$TMP/prex" || fail "not off: $(cat "$TMP/prex")"
 said same "off"
-"$tnfdump" "$out/trace" | grep "exec_" >"$TMP/dump"
+"$tnfdump" "$out/trace" | grep "exec_text" >"$TMP/dump"
 grep -q 's: "cake" n: 5' "$TMP/dump" || grep -q 'arg2: 5' "$TMP/dump" ||
 	fail "arguments: $(head -n 3 "$TMP/dump")"
 
@@ -97,4 +97,4 @@ said same "after $kills kills"
 
 kill -TERM "$pid"
 wait "$pid" || fail "wrong results: $(cat "$TMP/said")"
-echo "$(cat "$TMP/said")"
+tail -n 1 "$TMP/said"
