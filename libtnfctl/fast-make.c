@@ -127,6 +127,7 @@ put_site(struct making *m, struct fast_site *s, struct tnf_fast_site *there)
 	there->resume = s->address + 1;
 	there->landing = s->moved;
 	there->semaphore = s->semaphore;
+	there->length = s->length;
 	memcpy(there->before, s->before, sizeof(s->before));
 	memcpy(there->jump, s->jump, sizeof(s->jump));
 	if (m->h->ops->write(m->h, s->note, there, sizeof(*there)))

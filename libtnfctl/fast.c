@@ -3,6 +3,7 @@
  */
 #include <elf.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -79,6 +80,7 @@ place(struct fast_site *s, struct elffile *e, const struct mapping *m)
 
 	if (s->site.refused != NULL)
 		return s->site.refused;
+	s->length = s->site.length;
 	if (e == NULL || !tnf_elffile_offset(e, s->site.address, &offset) ||
 	    (s->address = live(m, offset)) == 0)
 		return "its code is not mapped";
@@ -276,6 +278,20 @@ give_up(tnfctl_handle_t *h, tnfctl_probe_t *p, bool enabling, bool on)
 	return tnfctl_import_set(h, p, enabling, on);
 }
 
+/* No error, if the target lives: the other probes go on. */
+static tnfctl_errcode_t
+not_patched(const tnfctl_probe_t *p, tnfctl_errcode_t err, bool on)
+{
+	char why[256];
+
+	if (err != TNFCTL_ERR_BUSY && err != TNFCTL_ERR_ACCES)
+		return err;
+	snprintf(why, sizeof(why), "%s", tnfctl_error_detail());
+	return tnfctl_error_set(TNFCTL_ERR_NONE, "%.*s: not %s: %s",
+	    (int)strcspn(p->attrs + strlen("name "), ";"), p->attrs + strlen("name "),
+	    on ? "on" : "quite off", why);
+}
+
 tnfctl_errcode_t
 tnfctl_fast_set(tnfctl_handle_t *h, tnfctl_probe_t *p, bool enabling, bool on)
 {
@@ -293,9 +309,9 @@ tnfctl_fast_set(tnfctl_handle_t *h, tnfctl_probe_t *p, bool enabling, bool on)
 	   the next controller finds. */
 	if (!on && p->enabled && (err = h->ops->probe_set(h, p, true, false)) != TNFCTL_ERR_NONE)
 		return err;
-	if ((err = tnfctl_patch_set(h, p->fast, on)) != TNFCTL_ERR_NONE || !on)
-		return err;
-	return h->ops->probe_set(h, p, true, true);
+	if ((err = tnfctl_patch_set(h, p->fast, on)) != TNFCTL_ERR_NONE)
+		return not_patched(p, err, on);
+	return on ? h->ops->probe_set(h, p, true, true) : TNFCTL_ERR_NONE;
 }
 
 /* Reads the site that another controller has described at 'at'. */
@@ -307,7 +323,7 @@ read_site(tnfctl_handle_t *h, uintptr_t at, struct fast_site *ret, uintptr_t *pr
 	if (!h->ops->read(h, at, &s, offsetof(struct tnf_fast_site, name)))
 		return false;
 	*ret = (struct fast_site){ .address = s.resume - 1, .note = at, .semaphore = s.semaphore,
-	    .patched = s.patched };
+	    .patched = s.patched, .length = s.length };
 	memcpy(ret->before, s.before, sizeof(ret->before));
 	memcpy(ret->jump, s.jump, sizeof(ret->jump));
 	*probe = (uintptr_t)s.probe;

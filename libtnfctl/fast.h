@@ -19,7 +19,8 @@ struct calls;
 struct elffile;
 
 struct fast_site {
-	struct site site;	/* 'length' 0: another controller has found it */
+	struct site site;	/* without a length: another controller has found it */
+	unsigned length;	/* bytes of the instructions that the jump touches */
 	uintptr_t address;	/* in the process */
 	uintptr_t note;		/* its struct tnf_fast_site there; 0: not made yet */
 	uintptr_t moved;	/* what is executed in place of its instructions; 0: not known */

@@ -124,6 +124,8 @@ list_function(struct adding *a, const char *function, const char *name, const ch
 		return list_probe(a, name, keys, NULL, NULL);
 	if (a->spec.flags & KP_UPROBE_RETURN)
 		a->slow = "returns are traced by the kernel";
+	else if (strstr(function, ".cold") != NULL)
+		a->slow = "it is a part of a function, to which jumps lead";
 	else if (!tnf_elffile_function(a->elf, function, &address))
 		a->slow = "its address is not known";
 	else

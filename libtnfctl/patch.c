@@ -271,17 +271,14 @@ tnfctl_patch_off(tnfctl_handle_t *h, struct fast_site *s)
 static bool
 is_taken(const tnfctl_handle_t *h, const struct fast_site *s)
 {
-	unsigned mine = s->site.length > 0 ? s->site.length : SITE_BYTES_MAX;
-
 	for (size_t i = 0; i < h->nprobes; i++) {
 		const struct fast *f = h->probes[i]->fast;
 
 		for (size_t k = 0; f != NULL && k < f->n; k++) {
 			const struct fast_site *o = &f->v[k];
-			unsigned n = o->site.length > 0 ? o->site.length : SITE_BYTES_MAX;
 
 			if (o != s && o->patched != TNF_FAST_BARE &&
-			    o->address < s->address + mine && s->address < o->address + n)
+			    o->address < s->address + s->length && s->address < o->address + o->length)
 				return true;
 		}
 	}

@@ -65,7 +65,8 @@ apply_to(struct shell *sh, tnfctl_handle_t *h, tnfctl_probe_t *p,
 	const struct application *a = arg;
 	tnfctl_errcode_t err = TNFCTL_ERR_NONE;
 	struct attribute origin;
-	bool imported = tnf_probe_attrs_find(attrs, "origin", &origin) && !is_fast(attrs);
+	bool added = tnf_probe_attrs_find(attrs, "origin", &origin);
+	bool imported = added && !is_fast(attrs);
 
 	if (!tnf_selectors_match(a->op->selectors, attrs, a->used))
 		return err;
@@ -73,7 +74,7 @@ apply_to(struct shell *sh, tnfctl_handle_t *h, tnfctl_probe_t *p,
 		err = need_buffer(sh, h, a->op);
 	if (err == TNFCTL_ERR_NONE)
 		err = a->op->apply(h, p, (void *)a->op);
-	if (err == TNFCTL_ERR_NONE && imported)
+	if (err == TNFCTL_ERR_NONE && added)
 		tell_if_off(sh, a->op, h, p);
 	return err;
 }
