@@ -3,7 +3,7 @@
 #
 # CPU milliseconds of a compilation, of two processes and a pipe, of hackbench, of a
 # loop of system calls and of redis under its benchmark: alone, with $always, with
-# the kernel's probes, without stacks and with 8 frames, and beside a tracefs
+# the kernel's probes, without stacks and with 8 frames, with $why likewise, and beside a tracefs
 # instance, perf record, trace-cmd and perf trace with the hooks of the same events.
 # BENCH_WORK and BENCH_RECORDERS choose some of them.
 #
@@ -25,10 +25,10 @@ kernel_lock || exit 77
 [ "${BENCH_WORK:-}" = build ] || have perf linux-perf || leave "no perf: two of the programs are its"
 have trace-cmd trace-cmd && tracecmd=trace-cmd
 have redis-server redis-server && have redis-benchmark redis-tools && redis=redis
-[ -z "${BENCH_QUICK:-}" ] || : "${BENCH_RECORDERS:=always probes tracefs probes-stack}"
+[ -z "${BENCH_QUICK:-}" ] || : "${BENCH_RECORDERS:=always probes tracefs probes-stack why tracefs-why}"
 pieces=${BENCH_PIECES:-5}
 : "${BENCH_WORK:=build pipe hackbench calls $redis}"
-: "${BENCH_RECORDERS:=always probes tracefs tracefs-ends probes-stack tracefs-stack perf perf-stack $tracecmd perf-trace}"
+: "${BENCH_RECORDERS:=always probes tracefs tracefs-ends probes-stack tracefs-stack perf perf-stack $tracecmd perf-trace why tracefs-why why-stack tracefs-why-stack}"
 
 # The hooks of the kernel's probes, by their names in tracefs.
 sched="sched/sched_switch sched/sched_wakeup sched/sched_wakeup_new
@@ -37,6 +37,13 @@ events="$sched raw_syscalls/sys_enter raw_syscalls/sys_exit
 	exceptions/page_fault_user exceptions/page_fault_kernel kmem/mm_page_alloc
 	filemap/mm_filemap_add_to_page_cache filemap/mm_filemap_delete_from_page_cache
 	block/block_bio_queue block/block_rq_complete"
+# What $why tells, for somebody who would find it out from tracefs: without the hooks by
+# which its programs know that an interrupt, a timer, a lock or a page fault has ended.
+causes="sched/sched_switch sched/sched_waking sched/sched_wakeup sched/sched_wakeup_new
+	sched/sched_process_exit task/task_newtask signal/signal_generate
+	irq/irq_handler_entry irq/softirq_entry timer/hrtimer_expire_entry
+	timer/timer_expire_entry lock/contention_begin exceptions/page_fault_user
+	filemap/mm_filemap_add_to_page_cache block/block_bio_queue block/block_rq_complete"
 probes="thread dispatcher synch syscall pagefault pageio blockio"
 ring=/sys/kernel/tracing/instances/tnf-bench.$$
 
@@ -54,14 +61,16 @@ kernel_probes()	# SELECTORS STACK WORK
 	kernel_off
 }
 
-in_tracefs()	# STACK WORK [EVENT]
+in_tracefs()	# STACK WORK EVENT...
 {
+	_stack=$1 _work=$2
+	shift 2
 	mkdir "$ring" || return 1
 	echo 32768 >"$ring/buffer_size_kb"
-	for _e in $events ${3:-}; do echo 1 >"$ring/events/$_e/enable"; done
+	for _e; do echo 1 >"$ring/events/$_e/enable"; done
 	# Of threads that sleep, as thread_block has it.
-	[ "$1" = 0 ] || echo 'stacktrace if prev_state != 0' >"$ring/events/sched/sched_switch/trigger"
-	work "$2"
+	[ "$_stack" = 0 ] || echo 'stacktrace if prev_state != 0' >"$ring/events/sched/sched_switch/trigger"
+	work "$_work"
 	rmdir "$ring"
 }
 no_ring() { [ ! -d "$ring" ] || rmdir "$ring"; }
@@ -89,14 +98,18 @@ list() { for _e in $events; do printf ' -e %s' "$(echo "$_e" | tr / :)"; done; }
 
 recorded()	# BY WORK
 {
-	# shellcheck disable=SC2046,SC2016
+	# shellcheck disable=SC2046,SC2016,SC2086
 	case $1 in
 	always) kernel_probes '$always' 8 "$2" ;;
 	probes) kernel_probes "$probes" 0 "$2" ;;
 	probes-stack) kernel_probes "$probes" 8 "$2" ;;
-	tracefs) in_tracefs 0 "$2" ;;
-	tracefs-ends) in_tracefs 0 "$2" memcg/count_memcg_events ;;
-	tracefs-stack) in_tracefs 1 "$2" ;;
+	tracefs) in_tracefs 0 "$2" $events ;;
+	tracefs-ends) in_tracefs 0 "$2" $events memcg/count_memcg_events ;;
+	tracefs-stack) in_tracefs 1 "$2" $events ;;
+	why)	kernel_probes '$why' 0 "$2" ;;
+	tracefs-why) in_tracefs 0 "$2" $causes ;;
+	why-stack) kernel_probes '$why' 8 "$2" ;;
+	tracefs-why-stack) in_tracefs 1 "$2" $causes ;;
 	perf)	beside "$2" perf record -q -a -m 4M -o "$BENCH_TMP/trace" $(list) ;;
 	perf-stack) beside "$2" perf record -q -a -m 4M -o "$BENCH_TMP/trace" \
 		$(list | sed 's|sched:sched_switch|&/call-graph=fp/|') ;;

@@ -21,12 +21,15 @@ for how in pipe tcp; do
 		# shellcheck disable=SC2086 # two words
 		set -- $pair
 		waker=$(said "$1") woken=$(address "$(said "$2")")
-		events - thread_wakeup | grep -E "tid: $woken( |\$)" >"$TMP/wakeups"
+		# From the first of them to the last: before, the program is read from its disk.
 		# On a busy CPU ksoftirqd hands a packet over, for the sender.
-		most "$how: wake-ups by the other side" \
-			"$(awk -v w="$waker" -v a="by: 5 source: $(address "$waker")" \
-				'$2 == w && !/ by: / || index($0, a)' "$TMP/wakeups" | wc -l)" \
-			"$(wc -l <"$TMP/wakeups")"
+		events - thread_wakeup | grep -E "tid: $woken( |\$)" |
+			awk -v w="$waker" -v a="by: 5 source: $(address "$waker")" '
+			{ all++ }
+			$2 == w && !/ by: / || index($0, a) { if (!n++) first = all; last = all }
+			END { print n + 0, last - first + 1 }' >"$TMP/counts"
+		read -r right all <"$TMP/counts"
+		most "$how: wake-ups by the other side" "$right" "$all"
 	done
 done
 # Each thread that is woken, other than a new one, has its waker.
