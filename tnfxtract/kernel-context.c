@@ -4,8 +4,10 @@
  * A BPF program of the kernel part lists the living tasks, in some 1 us a task; /proc would
  * need three files for each process, and 20 us.
  */
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "kernel-probes/kernel_probes.h"
 #include "libtnf/context-write.h"
@@ -46,6 +48,32 @@ kernel_context_living(struct context_writer *w, const struct kp_task *living, si
 	free(t);
 }
 
+static bool
+is_enabled(struct kp *kp, const char *name)
+{
+	struct kp_probe p;
+	size_t n = strlen(name);
+
+	for (int id = 1; id <= kp_probe_count(kp); id++)
+		if (kp_probe_get(kp, id, &p) == 0 && strncmp(p.attrs + 5, name, n) == 0 &&
+		    p.attrs[5 + n] == ';')
+			return p.enabled;
+	return false;
+}
+
+/* Samples have addresses of programs: tells which files lie there, for the processes that
+   live.  Those of a process that has ended stay without names. */
+static void
+kernel_context_programs(struct kp *kp, struct context_writer *w, const struct kp_task *living,
+    size_t n)
+{
+	if (!is_enabled(kp, "sample"))
+		return;
+	for (size_t i = 0; i < n; i++)
+		if (living[i].tid == living[i].pid)
+			context_objects(w, living[i].pid);
+}
+
 void
 kernel_context(struct kp *kp, struct context_writer *w)
 {
@@ -53,9 +81,10 @@ kernel_context(struct kp *kp, struct context_writer *w)
 	size_t n = 0;
 
 	context_devices(w);
-	if (kp_tasks(kp, &living, &n) == 0)
+	if (kp_tasks(kp, &living, &n) == 0) {
 		kernel_context_living(w, living, n);
-	else
+		kernel_context_programs(kp, w, living, n);
+	} else
 		context_tasks(w, 0);
 	kp_ended(kp, living, n, kernel_context_ended, w);
 	kp_renamed(kp, kernel_context_renamed, w);

@@ -60,8 +60,9 @@ traced sh -c "echo \$\$ >$group/cgroup.procs; exec $work spin 4 0"
 throttled=$(awk '$1 == "nr_throttled" { print $2 }' "$group/cpu.stat")
 [ "$throttled" -ge 1 ] || fail "the group was not throttled"
 pid=$(said pid)
+# Before 6.18 a group may be out of quota for whole periods in which none of its threads runs.
 within "throttled, where the group was $throttled times" \
-	"$(events "$pid" thread_throttle | grep -c "group: $number\$")" "$throttled" $((throttled * 8))
+	"$(events "$pid" thread_throttle | grep -c "group: $number\$")" $(((throttled + 4) / 5)) $((throttled * 8))
 equal "throttled threads of other groups" "$(events "$pid" thread_throttle | grep -vc "group: $number\$")" 0
 # The event comes right before that of the switch.
 awk -v p="$pid" '$1 != p { next }

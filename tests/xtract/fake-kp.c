@@ -90,6 +90,18 @@ kp_tasks(struct kp *kp, struct kp_task **ret, size_t *ret_n)
 	return -ENOTSUP;
 }
 
+int
+kp_probe_count(struct kp *kp)
+{
+	return 0;
+}
+
+int
+kp_probe_get(struct kp *kp, unsigned id, struct kp_probe *ret)
+{
+	return -EINVAL;
+}
+
 void
 kp_ended(struct kp *kp, const struct kp_task *living, size_t n,
     void (*fn)(void *, pid_t, pid_t, pid_t, const char *), void *arg)
