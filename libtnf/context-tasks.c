@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/container.h"
 #include "common/files.h"
 #include "common/proc.h"
 #include "libtnf/context-write.h"
@@ -185,13 +186,33 @@ cgroup_of(pid_t pid, char buf[CGROUP_ROOM])
 	return true;
 }
 
+/* Writes a process' group and, where this machine is a node of Kubernetes, a fact
+   "container/ID": the names of pod, namespace and container. */
+static void
+put_group(struct context_writer *w, pid_t pid, const char *group)
+{
+	struct container_names names;
+	struct container c;
+	char word[80], text[400];
+
+	put_path(w, "cgroup", pid, group);
+	if (!tnf_container_of(group, &c) || strcmp(c.id, w->container) == 0)
+		return;
+	memcpy(w->container, c.id, sizeof w->container);
+	if (!tnf_container_names(CONTAINER_LOGS, c.id, &names))
+		return;
+	snprintf(word, sizeof word, "container/%s", c.id);
+	snprintf(text, sizeof text, "%s %s %s", names.pod, names.pod_namespace, names.name);
+	context_fact(w, word, text);
+}
+
 static void
 put_cgroup(struct context_writer *w, pid_t pid)
 {
 	char group[CGROUP_ROOM];
 
 	if (cgroup_of(pid, group))
-		put_path(w, "cgroup", pid, group);
+		put_group(w, pid, group);
 }
 
 static void
@@ -299,7 +320,7 @@ put_cgroup_of_all(struct context_writer *w, const struct context_task **t, size_
 
 	for (size_t i = 0; i < n; i++)
 		if (same)
-			put_path(w, "cgroup", t[i]->pid, first);
+			put_group(w, t[i]->pid, first);
 		else
 			put_cgroup(w, t[i]->pid);
 }

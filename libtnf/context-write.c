@@ -24,8 +24,7 @@
 void
 context_begin(struct context_writer *w)
 {
-	w->text = NULL;
-	w->size = 0;
+	*w = (struct context_writer){ .text = NULL };
 	w->f = open_memstream(&w->text, &w->size);
 	if (w->f != NULL)
 		fputs("TNFCTX 1\n", w->f);

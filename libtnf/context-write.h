@@ -19,6 +19,7 @@ struct context_writer {
 	FILE	*f;		/* NULL: out of memory */
 	char	*text;
 	size_t	 size;
+	char	 container[65];	/* the container whose names were written last */
 };
 
 void context_begin(struct context_writer *);

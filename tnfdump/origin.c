@@ -11,6 +11,7 @@
 #include "tnfdump/live.h"
 #include "tnfdump/origin.h"
 #include "analysis/usersym.h"
+#include "common/map.h"
 #include "common/xalloc.h"
 
 /* One for each file, made when first needed. */
@@ -30,13 +31,16 @@ struct origins {
 	struct origin	*list, *latest;
 	unsigned	 n;
 	struct usersyms	*symbols;	/* of processes; made when asked for */
+	struct map	 containers;	/* struct origin_container by control group */
 };
 
 void
 origins_begin(struct dump *d)
 {
-	if (d->origins == NULL)
-		d->origins = tnf_xcalloc(1, sizeof *d->origins);
+	if (d->origins != NULL)
+		return;
+	d->origins = tnf_xcalloc(1, sizeof *d->origins);
+	tnf_map_init(&d->origins->containers, sizeof(struct origin_container));
 }
 
 static struct origins *
@@ -308,6 +312,34 @@ origin_cgroup(struct dump *d, const struct tnf_event *ev)
 	return origin_path(d, ev, tnf_context_cgroup);
 }
 
+/* Finds what the file tells of the container: "pod namespace name". */
+static void
+container_names(struct dump *d, const struct tnf_event *ev, struct origin_container *c)
+{
+	char word[80];
+	const char *fact;
+
+	snprintf(word, sizeof word, "container/%s", c->group.id);
+	if (*c->group.id == '\0' || (fact = origin_fact(d, ev->file, word)) == NULL ||
+	    sscanf(fact, "%255s %63s %255s", c->names.pod, c->names.pod_namespace, c->names.name) != 3)
+		c->names = (struct container_names){ .pod = "" };
+}
+
+const struct origin_container *
+origin_container(struct dump *d, const struct tnf_event *ev)
+{
+	const char *group = origin_cgroup(d, ev);
+	struct origin_container *c;
+	bool fresh;
+
+	if (group == NULL)
+		return NULL;
+	c = tnf_xmap_put(&origins_of(d)->containers, group, strlen(group), &fresh);
+	if (fresh && tnf_container_of(group, &c->group))
+		container_names(d, ev, c);
+	return *c->group.id != '\0' || *c->group.pod != '\0' ? c : NULL;
+}
+
 bool
 origin_tells_names(struct dump *d)
 {
@@ -431,6 +463,7 @@ origins_free(struct dump *d)
 	if (all == NULL)
 		return;
 	usersyms_free(all->symbols);
+	tnf_map_free(&all->containers);
 	for (unsigned i = 0; i < all->n; i++)
 		tnf_context_close(all->list[i].own);
 	free(all->list);

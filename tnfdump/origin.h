@@ -11,6 +11,7 @@
 
 #include <tnf/context.h>
 
+#include "common/container.h"
 #include "tnfdump/tnfdump.h"
 
 /* The thread's name when it wrote the event; if unknown, the name of its process. */
@@ -30,6 +31,13 @@ const char *origin_cgroup(struct dump *, const struct tnf_event *);
    thread's pid namespace has others. */
 void origin_host(struct dump *, const struct tnf_event *, int32_t *pid,
     uint32_t *lwpid);
+/* The container and the pod of the event's process, with the names that the trace tells; NULL:
+   it is in none. */
+struct origin_container {
+	struct container group;
+	struct container_names names;	/* each "": not known */
+};
+const struct origin_container *origin_container(struct dump *, const struct tnf_event *);
 bool origin_tells_names(struct dump *);		/* does any of the files? */
 /* True if both are of the same boot, or if one of them does not tell its boot. */
 bool origin_same_boot(const struct tnf_file *, const struct tnf_file *);

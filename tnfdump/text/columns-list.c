@@ -252,6 +252,34 @@ print_cgroup(struct columns *c, const struct tnf_event *ev)
 	columns_list_put_text(c, origin_cgroup(c->d, ev));
 }
 
+/* The name that people gave, or else the number. */
+static void
+print_container(struct columns *c, const struct tnf_event *ev)
+{
+	const struct origin_container *in = origin_container(c->d, ev);
+
+	columns_list_put_text(c, in == NULL || *in->group.id == '\0' ? NULL :
+	    *in->names.name != '\0' ? in->names.name : in->group.id);
+}
+
+static void
+print_pod(struct columns *c, const struct tnf_event *ev)
+{
+	const struct origin_container *in = origin_container(c->d, ev);
+
+	columns_list_put_text(c, in == NULL || *in->group.pod == '\0' ? NULL :
+	    *in->names.pod != '\0' ? in->names.pod : in->group.pod);
+}
+
+static void
+print_namespace(struct columns *c, const struct tnf_event *ev)
+{
+	const struct origin_container *in = origin_container(c->d, ev);
+
+	columns_list_put_text(c, in != NULL && *in->names.pod_namespace != '\0' ?
+	    in->names.pod_namespace : NULL);
+}
+
 static void
 print_keys(struct columns *c, const struct tnf_event *ev)
 {
@@ -347,6 +375,9 @@ const struct column column_rows[] = {
 	{ "comm", "Command", 15, true, print_comm, "name of the thread" },
 	{ "program", "Program", 24, true, print_program, "path of the program of the process" },
 	{ "cgroup", "Control Group", 24, true, print_cgroup, "control group of the process" },
+	{ "container", "Container", 16, true, print_container, "container of the process: its name, or its id" },
+	{ "pod", "Pod", 24, true, print_pod, "pod of Kubernetes: its name, or its uid" },
+	{ "namespace", "Namespace", 12, true, print_namespace, "namespace of the pod" },
 	{ "probe", "Probe Name", 25, true, columns_list_print_probe, "name of the probe" },
 	{ "keys", "Keys", 16, true, print_keys, "keys of the probe" },
 	{ "src", "Source", 24, true, print_src, "file and line of the probe" },

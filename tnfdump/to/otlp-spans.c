@@ -31,29 +31,22 @@ spans_keep(struct spans *all, struct encoded *to)
 	all->buffer.p = all->buffer.base;
 }
 
-/* The id of a container, 64 hexadecimal digits, and the uid of a pod, in a control group. */
-static void
-container_attrs(struct otlp *e, const char *cgroup)
+static const char *
+told(const char *s)
 {
-	const char *pod = cgroup != NULL ? strstr(cgroup, "pod") : NULL;
-	char text[65];
-	size_t n;
+	return *s != '\0' ? s : NULL;
+}
 
-	for (const char *s = cgroup; s != NULL && *s != '\0'; s += n + (s[n] != '\0')) {
-		n = strspn(s, "0123456789abcdef");
-		if (n == 64) {
-			memcpy(text, s, n);
-			text[n] = '\0';
-			otlp_attr_string(e, RESOURCE_ATTR, "container.id", text);
-			break;
-		}
-	}
-	if (pod == NULL || (n = strspn(pod + 3, "0123456789abcdef-_")) != 36)
+static void
+container_attrs(struct otlp *e, const struct origin_container *c)
+{
+	if (c == NULL)
 		return;
-	for (size_t i = 0; i < n; i++)
-		text[i] = pod[3 + i] == '_' ? '-' : pod[3 + i];
-	text[n] = '\0';
-	otlp_attr_string(e, RESOURCE_ATTR, "k8s.pod.uid", text);
+	otlp_attr_string(e, RESOURCE_ATTR, "container.id", told(c->group.id));
+	otlp_attr_string(e, RESOURCE_ATTR, "k8s.container.name", told(c->names.name));
+	otlp_attr_string(e, RESOURCE_ATTR, "k8s.namespace.name", told(c->names.pod_namespace));
+	otlp_attr_string(e, RESOURCE_ATTR, "k8s.pod.name", told(c->names.pod));
+	otlp_attr_string(e, RESOURCE_ATTR, "k8s.pod.uid", told(c->group.pod));
 }
 
 static void
@@ -69,7 +62,7 @@ tree_resource(struct spans *all, struct tree *t, const struct tnf_event *ev)
 	    host != NULL ? host : origin_fact(all->d, ev->file, "host"));
 	otlp_attr_int(e, RESOURCE_ATTR, "process.pid", who.pid);
 	otlp_attr_string(e, RESOURCE_ATTR, "process.executable.path", origin_program(all->d, ev));
-	container_attrs(e, origin_cgroup(all->d, ev));
+	container_attrs(e, origin_container(all->d, ev));
 	spans_keep(all, &t->resource);
 }
 
