@@ -163,11 +163,18 @@ why_hot(struct why *w, const struct why_node *n, unsigned *share, unsigned *all)
 	struct { const char *name; unsigned n; } seen[16] = { { NULL, 0 } };
 	unsigned best = 0;
 
+	uint32_t low = 0, high = t->n_samples;
+
 	*all = 0;
-	for (uint32_t i = 0; i < t->n_samples; i++) {
-		const struct sample *s = &t->samples[i];
-		if (s->time < n->from || s->time >= n->to)
-			continue;
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		if (t->samples[middle].time < n->from)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (; low < t->n_samples && t->samples[low].time < n->to; low++) {
+		const struct sample *s = &t->samples[low];
 		struct tnf_event ev = event_at(t, s->probe, s->pos, s->time);
 		uint64_t pc[FRAMES_MAX];
 		const char *name = NULL;
