@@ -297,6 +297,8 @@ woken(struct why *w, uint32_t id, uint32_t writer, const struct tnf_event *ev)
 	}
 	if (l != NULL && l->state <= S_DFAULT)
 		l->asleep = true;	/* it slept in the fault */
+	if (l == NULL)		/* the first that is told of it: it has slept until now */
+		enter(t, S_SLEEP, INT64_MIN, -1)->asleep = true;
 	if (l != NULL && l->state == S_WAIT_CPU)
 		return;
 	l = enter(t, S_WAIT_CPU, ev->time, -1);

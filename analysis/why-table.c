@@ -9,6 +9,7 @@
 
 #define SLOW_MAX	1000u	/* explained of the slow ones */
 #define ROWS_MAX	20u
+#define CAUSE_WIDTH	52
 
 static void
 put_remarks(struct why_pairs *p, struct why *w, struct out *o)
@@ -60,8 +61,11 @@ by_more(const void *x, const void *y)
 static void
 put_row(struct out *o, const struct row *r, uint64_t of)
 {
-	tnf_out_format(o, "%-52.*s %9.3f %9.3f %9.3f  %" PRIu64 "/%" PRIu64 "\n", r->len, r->text,
-	    r->typical, r->slow, r->slow - r->typical, r->in, of);
+	/* A long one has a line of its own. */
+	tnf_out_format(o, r->len > CAUSE_WIDTH ? "%.*s\n" : "%.*s", r->len, r->text);
+	tnf_out_pad(o, r->len > CAUSE_WIDTH ? CAUSE_WIDTH : CAUSE_WIDTH - (unsigned)r->len);
+	tnf_out_format(o, " %9.3f %9.3f %9.3f  %" PRIu64 "/%" PRIu64 "\n", r->typical, r->slow,
+	    r->slow - r->typical, r->in, of);
 }
 
 /* Each cause of either, with its mean time in both. */
@@ -88,10 +92,14 @@ static void
 put_rows(struct out *o, const struct row *row, size_t n, uint64_t of)
 {
 	struct row rest = { "(the rest)", 10, 0, 0, 0 };
+	double all = 0;
+
+	for (size_t i = 0; i < n; i++)
+		all += row[i].slow + row[i].typical;
 
 	out_lit(o, "cause                                                  typical      slow      more  in\n");
 	for (size_t i = 0; i < n; i++)
-		if (i < ROWS_MAX && (row[i].slow >= 0.0005 || row[i].typical >= 0.0005))
+		if (i < ROWS_MAX && row[i].slow + row[i].typical >= 0.005 * all)
 			put_row(o, &row[i], of);
 		else {
 			rest.typical += row[i].typical;

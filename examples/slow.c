@@ -68,8 +68,9 @@ logger(void *arg)
 		wait_for(go[0]);
 		pthread_mutex_lock(&lock);
 		tell(went[1]);
-		for (int i = 0; i < 8; i++)
-			if (pwrite(file, piece, PIECE, 0) < 0 || fsync(file) != 0)
+		for (int i = 0; i < 32; i++)
+			if (pwrite(file, piece, PIECE, (off_t)(i % 8) * PIECE) < 0 ||
+			    (i % 8 == 7 && fsync(file) != 0))
 				err(1, "write");
 		pthread_mutex_unlock(&lock);
 	}
