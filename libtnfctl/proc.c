@@ -164,7 +164,7 @@ tnfctl_proc_late_at(const struct proc *p, const char *what, const char *why)
 		return tnfctl_error_set(TNFCTL_ERR_INTERNAL, "process %d: given up for SIG%s",
 		    (int)p->pid, sigabbrev_np(sig));
 	return tnfctl_error_set(TNFCTL_ERR_INTERNAL, "process %d: %s in %d s, because of %s: try "
-	    "again", (int)p->pid, what, (int)((p->until - p->since) / 1000000000), why);
+	    "again", (int)p->pid, what, (int)((p->until - p->since + 500000000) / 1000000000), why);
 }
 
 tnfctl_errcode_t
