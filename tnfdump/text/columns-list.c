@@ -318,7 +318,7 @@ columns_list_put_member(struct columns *c, const struct tnf_event *ev, unsigned 
     const struct tnf_value *v)
 {
 	const char *name = ev->probe->members[i].name;
-	bool error = is_error(name, v);
+	bool error = c->color && is_error(name, v);
 
 	columns_color(c, error ? COLOR_ERROR : COLOR_MEMBER);
 	print_name(c->o, name);

@@ -181,21 +181,14 @@ color_wanted(const struct dump *d)
 	    d->out.fd >= 0 && isatty(d->out.fd);
 }
 
-void
-columns_color(struct columns *c, enum color color)
-{
-	static const char *const sequences[] = {
-		[COLOR_OFF] = "\033[0m",
-		[COLOR_HEADER] = "\033[1m",
-		[COLOR_TIME] = "\033[2m",
-		[COLOR_PROBE] = "\033[1;36m",
-		[COLOR_MEMBER] = "\033[34m",
-		[COLOR_ERROR] = "\033[1;31m",
-	};
-
-	if (c->color)
-		out_str(c->o, sequences[color]);
-}
+const char *const color_sequences[] = {
+	[COLOR_OFF] = "\033[0m",
+	[COLOR_HEADER] = "\033[1m",
+	[COLOR_TIME] = "\033[2m",
+	[COLOR_PROBE] = "\033[1;36m",
+	[COLOR_MEMBER] = "\033[34m",
+	[COLOR_ERROR] = "\033[1;31m",
+};
 
 bool
 columns_no_header(const struct dump *d)

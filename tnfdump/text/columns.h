@@ -54,8 +54,15 @@ int columns_begin(struct dump *);
 void columns_free(struct dump *);
 extern const struct output columns_output;	/* takes over from "text" */
 
+extern const char *const color_sequences[];	/* by enum color */
+
 /* Text from here on has the colour, if output is coloured at all. */
-void columns_color(struct columns *, enum color);
+static inline void
+columns_color(struct columns *c, enum color color)
+{
+	if (c->color)
+		out_str(c->o, color_sequences[color]);
+}
 
 /* columns-list.c */
 void columns_times_free(struct columns *);
