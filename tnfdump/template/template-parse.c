@@ -292,39 +292,36 @@ template_parse_variable(struct parser *p)
 	return name;
 }
 
-static struct statement *
-template_parse_let(struct parser *p)
-{
-	struct statement *s = template_parse_statement(p, ST_LET);
+/* The functions below parse what follows the word of a statement. */
 
+static void
+template_parse_let(struct parser *p, struct statement *s)
+{
 	s->text = template_parse_variable(p);
 	template_parse_expect(p, '=', "behind the variable");
 	if (p->failed)
-		return s;
+		return;
 	size_t n = expression_length(p->p, ";}");
 	s->expr = template_parse_expression(p, p->p, n);
 	p->p += n;
-	return s;
 }
 
-static struct statement *
-template_parse_condition(struct parser *p)
+static void
+template_parse_condition(struct parser *p, struct statement *s)
 {
-	struct statement *s = template_parse_statement(p, ST_IF);
-
 	if (++p->chain > TEMPLATE_CHAIN_MAX)
 		template_parse_fail(p, "more than %u conditions behind each other",
 		    TEMPLATE_CHAIN_MAX);
 	s->expr = in_parentheses(p);
 	s->body = template_parse_block(p);
 	if (!p->failed && template_parse_word(p, "else")) {
-		if (template_parse_word(p, "if"))
-			s->other = template_parse_condition(p);
-		else
+		if (template_parse_word(p, "if")) {
+			s->other = template_parse_statement(p, ST_IF);
+			template_parse_condition(p, s->other);
+		} else
 			s->other = template_parse_block(p);
 	}
 	p->chain--;
-	return s;
 }
 
 /* { 0, 1 { ... } 'x' { ... } default { ... } } */
@@ -352,21 +349,18 @@ template_parse_cases(struct parser *p)
 	return first;
 }
 
-static struct statement *
-template_parse_choice(struct parser *p)
+static void
+template_parse_choice(struct parser *p, struct statement *s)
 {
-	struct statement *s = template_parse_statement(p, ST_SWITCH);
-
 	s->expr = in_parentheses(p);
 	s->body = template_parse_cases(p);
-	return s;
 }
 
 /* { 0x40 "read" 0x100 "write" "no write" } */
-static struct statement *
-template_parse_bits(struct parser *p)
+static void
+template_parse_bits(struct parser *p, struct statement *s)
 {
-	struct statement *s = template_parse_statement(p, ST_BITS), **last = &s->body;
+	struct statement **last = &s->body;
 	char *end;
 
 	s->expr = in_parentheses(p);
@@ -386,44 +380,51 @@ template_parse_bits(struct parser *p)
 		if (*p->p == '"')
 			bit->absent = quoted_text(p);
 	}
-	return s;
 }
 
-static struct statement *
-template_parse_loop(struct parser *p)
+static void
+template_parse_loop(struct parser *p, struct statement *s)
 {
-	struct statement *s = template_parse_statement(p, ST_FOR);
-
 	s->text = template_parse_variable(p);
 	if (!p->failed && !template_parse_word(p, "in"))
 		template_parse_fail(p, "'in' expected behind the variable of a loop");
 	s->expr = in_parentheses(p);
 	s->body = template_parse_block(p);
-	return s;
 }
 
-static struct statement *
-template_parse_timer(struct parser *p, enum statement_kind kind)
+static void
+template_parse_timer(struct parser *p, struct statement *s)
 {
-	struct statement *s = template_parse_statement(p, kind);
-
 	s->expr = in_parentheses(p);
-	return s;
 }
 
-static struct statement *
-template_parse_use(struct parser *p)
+static void
+template_parse_use(struct parser *p, struct statement *s)
 {
-	struct statement *s = template_parse_statement(p, ST_USE);
-
 	template_parse_expect(p, '@', "before the name of a sub-template");
 	size_t n = word_length(p->p);
 	s->text = tnf_xcalloc(n + 2, 1);
 	s->text[0] = '@';
 	memcpy(s->text + 1, p->p, n);
 	p->p += n;
-	return s;
 }
+
+static const struct {
+	const char *word;
+	enum statement_kind kind;
+	void	(*rest)(struct parser *, struct statement *);	/* NULL: nothing follows */
+} statements[] = {
+	{ "let", ST_LET, template_parse_let },
+	{ "if", ST_IF, template_parse_condition },
+	{ "switch", ST_SWITCH, template_parse_choice },
+	{ "bits", ST_BITS, template_parse_bits },
+	{ "for", ST_FOR, template_parse_loop },
+	{ "starttimer", ST_START_TIMER, template_parse_timer },
+	{ "endtimer", ST_END_TIMER, template_parse_timer },
+	{ "use", ST_USE, template_parse_use },
+	{ "skip", ST_SKIP, NULL },
+	{ "stop", ST_STOP, NULL },
+};
 
 static struct statement *
 template_parse_one(struct parser *p)
@@ -431,26 +432,14 @@ template_parse_one(struct parser *p)
 	template_parse_blanks(p);
 	if (*p->p == '"')
 		return string_statement(p);
-	if (template_parse_word(p, "let"))
-		return template_parse_let(p);
-	if (template_parse_word(p, "if"))
-		return template_parse_condition(p);
-	if (template_parse_word(p, "switch"))
-		return template_parse_choice(p);
-	if (template_parse_word(p, "bits"))
-		return template_parse_bits(p);
-	if (template_parse_word(p, "for"))
-		return template_parse_loop(p);
-	if (template_parse_word(p, "starttimer"))
-		return template_parse_timer(p, ST_START_TIMER);
-	if (template_parse_word(p, "endtimer"))
-		return template_parse_timer(p, ST_END_TIMER);
-	if (template_parse_word(p, "use"))
-		return template_parse_use(p);
-	if (template_parse_word(p, "skip"))
-		return template_parse_statement(p, ST_SKIP);
-	if (template_parse_word(p, "stop"))
-		return template_parse_statement(p, ST_STOP);
+	for (size_t i = 0; i < sizeof(statements) / sizeof(*statements); i++) {
+		if (!template_parse_word(p, statements[i].word))
+			continue;
+		struct statement *s = template_parse_statement(p, statements[i].kind);
+		if (statements[i].rest != NULL)
+			statements[i].rest(p, s);
+		return s;
+	}
 	template_parse_fail(p, "no statement begins with \"%.*s\"", (int)strcspn(p->p, " \t\n"), p->p);
 	return NULL;
 }
