@@ -58,6 +58,20 @@ is_fast(const struct tnf_probe_attrs *attrs)
 	    memcmp(a.value, "yes", 3) == 0;
 }
 
+/* Tells of a probe that only the kernel could record, if the user may not ask the kernel; the
+   others go on. */
+static tnfctl_errcode_t
+tell_if_slow(struct shell *sh, const struct probe_op *op, const struct tnf_probe_attrs *attrs)
+{
+	struct attribute name, fast;
+
+	if (strcmp(op->name, "enable") == 0 && tnf_probe_attrs_find(attrs, "name", &name) &&
+	    tnf_probe_attrs_find(attrs, "fast", &fast))
+		shell_say(sh, "%.*s: not on: fast: %.*s: the kernel could have it: that needs root",
+		    (int)name.value_len, name.value, (int)fast.value_len, fast.value);
+	return TNFCTL_ERR_NONE;
+}
+
 static tnfctl_errcode_t
 apply_to(struct shell *sh, tnfctl_handle_t *h, tnfctl_probe_t *p,
     const struct tnf_probe_attrs *attrs, void *arg)
@@ -72,6 +86,8 @@ apply_to(struct shell *sh, tnfctl_handle_t *h, tnfctl_probe_t *p,
 		return err;
 	if (imported && sh->mode == MODE_USER)
 		err = need_buffer(sh, h, a->op);
+	if (err == TNFCTL_ERR_ACCES && sh->fast)
+		return tell_if_slow(sh, a->op, attrs);
 	if (err == TNFCTL_ERR_NONE)
 		err = a->op->apply(h, p, (void *)a->op);
 	if (err == TNFCTL_ERR_NONE && added)
