@@ -12,10 +12,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #define NOIPA		__attribute__((noipa))
+#define NOIPA_USED	static __attribute__((noipa, used))
 #define THREADS		4
 #define CODE		32
 
@@ -67,6 +69,13 @@ exec_eight(int a, int b, int c, int d, int e, int f, int g, int h)
 	return a + 2 * b + 3 * c + 4 * d + 5 * e + 6 * f + 7 * g + 8 * h;
 }
 
+/* Nobody calls it: a breakpoint may stay there. */
+NOIPA_USED long
+exec_never(long a, long b)
+{
+	return a * b + 12345;
+}
+
 static void
 check(int is_right)
 {
@@ -105,6 +114,26 @@ short_work(void *arg)
 {
 	call_all(1);
 	return NULL;
+}
+
+/* Children inherit the jumps; that of vfork() even the memory. */
+static void
+have_children(void)
+{
+	int status = 0;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		wrong = 0;
+		call_all(5);
+		_exit(wrong == 0 ? 7 : 1);
+	}
+	waitpid(pid, &status, 0);
+	check(WIFEXITED(status) && WEXITSTATUS(status) == 7);
+	if ((pid = vfork()) == 0)
+		_exit(exec_deep(3) == 7 ? 8 : 1);
+	waitpid(pid, &status, 0);
+	check(WIFEXITED(status) && WEXITSTATUS(status) == 8);
 }
 
 static void
@@ -165,10 +194,12 @@ main(void)
 	timer_settime(timer, 0, &every, NULL);
 	puts("ready");
 	fflush(stdout);
-	for (int told = 0; told != SIGTERM; ) {
+	for (int told = 0, n = 0; told != SIGTERM; ) {
 		if (pthread_create(&t, NULL, short_work, NULL) == 0)
 			pthread_join(t, NULL);
 		nanosleep(&pause, NULL);
+		if (n++ % 100 == 0)
+			have_children();
 		if ((told = tell) == 0)
 			continue;
 		tell = 0;

@@ -95,6 +95,22 @@ run 'disable keys=function' || fail "after the kills: $(cat "$TMP/err")"
 said same "after $kills kills"
 
 
+# Code that somebody else has changed, as a debugger does for a breakpoint, stays as it is; the
+# other probes go on.
+start=$(sed -n "s,^\([0-9a-f]*\)-.* 00000000 .*$TMP/program\$,\1,p" "/proc/$pid/maps" | head -n 1)
+never=$(nm "$TMP/program" | sed -n 's/ . exec_never$//p')
+at=$((0x$start + 0x$never))
+head -c 4 "/proc/$pid/exe" >/dev/null
+byte=$(dd if="/proc/$pid/mem" bs=1 count=4 skip=$at 2>/dev/null | od -An -tx1 | tr -d ' ')
+[ "$byte" != f30f1efa ] || at=$((at + 4))
+printf '\314' | dd of="/proc/$pid/mem" bs=1 seek=$at conv=notrunc 2>/dev/null || fail "int3 at $at"
+run "enable function=exec_never function=exec_deep; list probes keys=function" || fail "int3: $(cat "$TMP/err")"
+grep -q 'exec_never_entry: not on: .*breakpoint' "$TMP/err" || fail "int3: $(cat "$TMP/prex" "$TMP/err")"
+grep -q 'exec_deep_entry enable=on' "$TMP/prex" || fail "int3: the other: $(cat "$TMP/prex" "$TMP/err")"
+grep -q 'exec_never_entry enable=off' "$TMP/prex" || fail "int3: on: $(cat "$TMP/prex")"
+run 'disable keys=function' || fail "after int3: $(cat "$TMP/err")"
+said same "after a breakpoint"
+
 kill -TERM "$pid"
 wait "$pid" || fail "wrong results: $(cat "$TMP/said")"
 tail -n 1 "$TMP/said"
