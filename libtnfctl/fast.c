@@ -72,17 +72,35 @@ live(const struct mapping *m, uint64_t offset)
 	    m->start + (offset - m->offset);
 }
 
+/* The same in any mapping of m's file that is written, or else executed. */
+static uintptr_t
+find_live(tnfctl_handle_t *h, const struct mapping *m, uint64_t offset, bool written)
+{
+	struct maps maps;
+	uintptr_t at = 0;
+
+	if (tnf_maps_read(h->pid, &maps) != 0)
+		return 0;
+	for (size_t i = 0; i < maps.n && at == 0; i++)
+		if ((written ? maps.m[i].write : maps.m[i].exec) && mapping_same_file(&maps.m[i], m))
+			at = live(&maps.m[i], offset);
+	tnf_maps_free(&maps);
+	return at;
+}
+
 /* Completes a site that the analysis has looked at.  NULL, or why it cannot be fast. */
 static const char *
-place(struct fast_site *s, struct elffile *e, const struct mapping *m)
+place(tnfctl_handle_t *h, struct fast_site *s, struct elffile *e, const struct mapping *m)
 {
 	uint64_t offset;
 
 	if (s->site.refused != NULL)
 		return s->site.refused;
 	s->length = s->site.length;
+	/* An object may have code in several segments. */
 	if (e == NULL || !tnf_elffile_offset(e, s->site.address, &offset) ||
-	    (s->address = live(m, offset)) == 0)
+	    ((s->address = live(m, offset)) == 0 &&
+	    (s->address = find_live(h, m, offset, false)) == 0))
 		return "its code is not mapped";
 	/* A write that crosses pages could be done by half when we are killed. */
 	if (s->address / 4096 != (s->address + TNF_FAST_JUMP - 1) / 4096)
@@ -101,29 +119,13 @@ tnfctl_fast_function(tnfctl_handle_t *h, int fd, const struct mapping *m, uint64
 	*why = "not enough memory";
 	if (f != NULL && sites != NULL) {
 		tnfctl_sites_function(sites, address, &f->v[0].site);
-		*why = place(&f->v[0], e, m);
+		*why = place(h, &f->v[0], e, m);
 	}
 	tnf_elffile_close(e);
 	if (*why == NULL)
 		return f;
 	tnfctl_fast_free(f);
 	return NULL;
-}
-
-/* Where the semaphore is that lies at this offset of the file; 0: not mapped. */
-static uintptr_t
-find_semaphore(tnfctl_handle_t *h, const struct mapping *m, uint64_t offset)
-{
-	struct maps maps;
-	uintptr_t at = 0;
-
-	if (tnf_maps_read(h->pid, &maps) != 0)
-		return 0;
-	for (size_t i = 0; i < maps.n && at == 0; i++)
-		if (maps.m[i].write && mapping_same_file(&maps.m[i], m))
-			at = live(&maps.m[i], offset);
-	tnf_maps_free(&maps);
-	return at;
 }
 
 struct fast *
@@ -139,9 +141,9 @@ tnfctl_fast_usdt(tnfctl_handle_t *h, int fd, const struct mapping *m, const stru
 		struct fast_site *s = &f->v[i];
 
 		tnfctl_sites_usdt(sites, p->sites[i].address, &s->site);
-		*why = place(s, e, m);
+		*why = place(h, s, e, m);
 		if (*why == NULL && p->sites[i].ref_ctr != 0 &&
-		    (s->semaphore = find_semaphore(h, m, p->sites[i].ref_ctr)) == 0)
+		    (s->semaphore = find_live(h, m, p->sites[i].ref_ctr, true)) == 0)
 			*why = "its semaphore is not mapped";
 	}
 	tnf_elffile_close(e);

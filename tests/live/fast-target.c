@@ -63,7 +63,8 @@ exec_jump(jmp_buf *out, int value)
 	longjmp(*out, value);
 }
 
-static NOIPA int
+/* The linker puts it into a segment of its own. */
+static NOIPA __attribute__((section("far_code"))) int
 exec_eight(int a, int b, int c, int d, int e, int f, int g, int h)
 {
 	return a + 2 * b + 3 * c + 4 * d + 5 * e + 6 * f + 7 * g + 8 * h;

@@ -56,6 +56,7 @@ grep -q "name=exec_leaf_entry enable=on trace=on .*fast=yes" "$TMP/prex" || {
 	grep -q "fast=no: .*Zydis\|fast=no: .*built" "$TMP/prex" && skip "built without Zydis"
 	fail "not on: $(cat "$TMP/prex" "$TMP/err")"
 }
+grep -q "name=exec_eight_entry .*fast=yes" "$TMP/prex" || fail "not in its segment: $(cat "$TMP/prex")"
 [ "$(grep -c fast=yes "$TMP/prex")" -ge 5 ] || fail "too few: $(cat "$TMP/prex")"
 wait_for 30 has_events exec_text_entry || fail "nothing is recorded"
 said changed "while it is on"
