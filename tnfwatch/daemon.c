@@ -34,7 +34,7 @@
 #define LOCK_TRIES	40
 #define PAGE_EVENTS	100000.0
 #define PAGE_BEFORE	(10 * SECOND)
-#define PAGE_AFTER	(10 * MS)
+#define PAGE_AFTER	(250 * MS)	/* the note of the firing comes later than it */
 #define CAUSES_MAX	1000	/* of a trigger, that are remembered */
 #define MALLOC_LARGE	(128 << 10)	/* bytes: pages of their own */
 
@@ -155,7 +155,7 @@ daemon_note(struct daemon *d, int trigger, const char *name, const struct trigge
 		else
 			window_begin(d, name, f->time, after);
 	}
-	self_fired(name, f->reason);
+	self_fired(name, f);
 	size_t n = d->window.n;
 	window_add(&d->window, name, f, s != NULL ? s->id : NULL, note);
 	if (d->window.n > n)
@@ -215,7 +215,7 @@ daemon_pin(struct daemon *d, const char *question)
 
 	if (!d->window.open)
 		window_begin(d, PIN_TRIGGER, f.time, 0);
-	self_fired(PIN_TRIGGER, f.reason);
+	self_fired(PIN_TRIGGER, &f);
 	window_add_question(&d->window, PIN_TRIGGER, &f, question);
 }
 

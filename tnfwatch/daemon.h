@@ -192,7 +192,7 @@ void starting_wait(pid_t, const char *rings);
 /* Makes the source of our own trace; NULL: there is none, which has been said. */
 struct source *self_begin(const struct config *);
 void self_mark(const char *text, const char *by);
-void self_fired(const char *trigger, const char *reason);
+void self_fired(const char *trigger, const struct trigger_firing *);
 /* Tells systemd "READY=1", "RELOADING=1" ...; without systemd nothing happens. */
 void notify(const char *text);
 /* RELOADING=1 with the time that systemd wants with it. */

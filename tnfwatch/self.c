@@ -100,9 +100,15 @@ self_mark(const char *text, const char *by)
 	TNF_PROBE_2(mark, "watch mark", "", tnf_string, text, text, tnf_string, by, by);
 }
 
+/* The page of an incident opens at this event: 'ago' ns before it ended what fired, which had
+   'lasted' ns in this thread. */
 void
-self_fired(const char *trigger, const char *reason)
+self_fired(const char *trigger, const struct trigger_firing *f)
 {
-	TNF_PROBE_2(fired, "watch trigger", "", tnf_string, trigger, trigger,
-	    tnf_string, reason, reason);
+	const struct tnf_event *ev = f->span != NULL ? f->span->start : f->event;
+
+	TNF_PROBE_5(fired, "watch trigger", "", tnf_string, trigger, trigger,
+	    tnf_string, reason, f->reason, tnf_longlong, ago, now_mono() - f->time,
+	    tnf_longlong, lasted, f->span != NULL ? f->time - ev->time : 0,
+	    tnf_long, thread, ev != NULL ? (long)ev->lwpid : 0);
 }

@@ -283,6 +283,10 @@ function modelMarks(data) {
 			return [member('trigger'), member('reason')];
 		return null;
 	});
+	const number = (i, name) => {
+		const m = data.probes[data.probe[i]].members.find((m) => m.name === name);
+		return m ? Number(dataText(data, i, m)) : NaN;
+	};
 	data.marks = [];
 	if (texts.every((t) => t === null))
 		return;
@@ -290,7 +294,8 @@ function modelMarks(data) {
 		const t = texts[data.probe[i]];
 		if (t)
 			data.marks.push({ event: i, time: data.time[i], fired: t.length > 1,
-				text: t.map((m) => dataText(data, i, m)).join(': ') });
+				text: t.map((m) => dataText(data, i, m)).join(': '),
+				ago: number(i, 'ago'), lasted: number(i, 'lasted'), lwpid: number(i, 'thread') });
 	}
 }
 

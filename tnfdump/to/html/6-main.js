@@ -95,6 +95,31 @@ function restore(data, line) {
 		line.pick(e, t.length !== 2);
 }
 
+/* The page of an incident opens where its first trigger fired, with the thread on top. */
+function openFired(data, lanes, line) {
+	const m = data.marks.find((m) => m.fired);
+	if (!m)
+		return;
+	document.title = m.text;
+	byId('title').textContent = m.text;
+	if (!(m.ago >= 0))
+		return;
+	const at = m.time - m.ago, room = Math.max(m.lasted, 1e6);
+	let best = -1;
+	for (let i = 0; i < data.n; i++)
+		if (i !== m.event && data.threads[data.thread[i]].lwpid === m.lwpid &&
+			(best < 0 || Math.abs(data.time[i] - at) < Math.abs(data.time[best] - at)))
+			best = i;
+	const lane = lanes.findIndex((l) => l.kind === 'thread' && best >= 0 && l.thread === data.thread[best]);
+	if (lane > 0) {
+		lanes.unshift(...lanes.splice(lane, 1));
+		line.layout();
+	}
+	line.view(at - room * 1.3, at + room * .3);
+	if (best >= 0)
+		line.pick(best, false);
+}
+
 function startButtons(line) {
 	const dark = matchMedia('(prefers-color-scheme: dark)');
 	const theme = (on) => { document.documentElement.classList.toggle('dark', on); line.draw(); };
@@ -151,6 +176,7 @@ async function start() {
 	showTables(data, null, go, pick);
 	startFind(data, line);
 	startButtons(line);
+	openFired(data, lanes, line);
 	restore(data, line);
 	addEventListener('hashchange', () => restore(data, line));
 	line.canvas.focus({ preventScroll: true });
