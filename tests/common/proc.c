@@ -270,6 +270,17 @@ START_TEST(whole)
 }
 END_TEST
 
+/* What cannot be opened is -1, with the reason. */
+START_TEST(no_file)
+{
+	char text[16];
+
+	errno = 0;
+	ck_assert_int_eq(tnf_proc_file(text, sizeof(text), "/proc/%s", "none"), -1);
+	ck_assert_int_eq(errno, ENOENT);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -278,6 +289,7 @@ main(void)
 
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_set_timeout(t, 60);
+	tcase_add_test(t, no_file);
 	tcase_add_test(t, mappings);
 	tcase_add_test(t, many_mappings);
 	tcase_add_test(t, status);
