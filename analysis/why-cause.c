@@ -202,7 +202,7 @@ why_put_cause(struct why *w, struct out *o, const struct why_node *const *path, 
 		}
 		put_step(w, o, path[i], numbers);
 	}
-	if (n > 1 && path[n - 1]->kind != WHY_UNKNOWN && path[n - 2]->kind != WHY_READY)
+	if (n > 1 && (path[n - 1]->kind == WHY_RUN || path[n - 1]->kind == WHY_READY))
 		out_lit(o, "it was ");
 	why_put_leaf(w, o, path[n - 1], numbers);
 }

@@ -194,9 +194,8 @@ why_pairs_feed(struct why_pairs *p, const struct tnf_event *ev, enum pair_role r
 		note_instance(p, s, s->rule->text != NULL ? key : 0);
 }
 
-/* The length of a name without "_start" and the like, and underscores before. */
-static size_t
-bare(const char *name)
+size_t
+why_bare_name(const char *name)
 {
 	static const char *const ends[] = { "_start", "_begin", "_enter", "_entry" };
 	size_t n = strlen(name);
@@ -217,7 +216,7 @@ static bool
 is_called(const char *name, const char *wanted)
 {
 	return strcmp(name, wanted) == 0 ||
-	    (bare(name) == bare(wanted) && strncmp(name, wanted, bare(name)) == 0);
+	    (why_bare_name(name) == why_bare_name(wanted) && strncmp(name, wanted, why_bare_name(name)) == 0);
 }
 
 const char *

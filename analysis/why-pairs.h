@@ -38,6 +38,9 @@ const char *why_pairs_choose(struct why_pairs *, const char *name);
 /* The names that could be chosen, i from 0; NULL: no more. */
 const char *why_pairs_name(struct why_pairs *, unsigned i);
 
+/* The length of a pair's name without "_start" and the like, and underscores before. */
+size_t why_bare_name(const char *);
+
 /* The chosen ones, from the shortest to the longest. */
 struct why_instance *const *why_pairs_all(const struct why_pairs *, size_t *n);
 uint64_t why_pairs_left_out(const struct why_pairs *);

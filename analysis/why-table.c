@@ -30,7 +30,8 @@ why_put_instance(struct why_pairs *p, struct out *o, const struct why_instance *
 	size_t n;
 
 	why_pairs_all(p, &n);
-	tnf_out_format(o, "%s %.3f ms, ", in->name, (double)in->took / 1e6);
+	tnf_out_bytes(o, in->name, why_bare_name(in->name));
+	tnf_out_format(o, " %.3f ms, ", (double)in->took / 1e6);
 	why_put_thread(w, o, in->thread, in->start.time, true);
 	if (n >= 5)
 		tnf_out_format(o, "; typical %.3f ms (%zu seen)\n",
@@ -160,8 +161,9 @@ why_put_table(struct why_pairs *p, struct out *o, bool json)
 		    slow.n, mean, few ? "true" : "false");
 		rows_json(o, row, n_rows, slow.n);
 	} else {
-		tnf_out_format(o, "%s: %zu seen, %" PRIu64 " typical %.3f ms, %" PRIu64 " slow %.3f "
-		    "ms%s\n", all[0]->name, n, typical->n, middle, slow.n, mean,
+		tnf_out_bytes(o, all[0]->name, why_bare_name(all[0]->name));
+		tnf_out_format(o, ": %zu seen, %" PRIu64 " typical %.3f ms, %" PRIu64 " slow %.3f "
+		    "ms%s\n", n, typical->n, middle, slow.n, mean,
 		    few ? " (few: an anecdote)" : "");
 		put_remarks(p, why_pairs_index(p), o);
 		put_rows(o, row, n_rows, slow.n);

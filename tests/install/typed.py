@@ -214,6 +214,7 @@ def how(replace=(), before=None, status=(0,), has="", text=None, why=None):
 
 POSTGRES = {"/usr/lib/postgresql/15/bin/postgres": "{postgres}/postgres", "4711": "{postmaster}"}
 WATCH = {"tnfwatch": "tnfwatch -c watch.conf"}
+RUN = how(why="the numbers of one run: tests/why/causes.sh judges such verdicts")
 FLEET = how(why="takes a nats-server and three machines: tests/fleet/example.sh")
 TABLE = dict.fromkeys((
     # README.md
@@ -236,6 +237,9 @@ TABLE = dict.fromkeys((
     "tnfdump --stats=sysnum,comm --probe 'syscall*' kernel.tnf",
     "tnfdump --tree --pretty --probe strategy,biodone kernel.tnf",
     "tnfdump --stats=comm,pid --probe address_fault kernel.tnf", "tnfdump --states kernel.tnf",
+    # why it was slow
+    "prex -k -c 'buffer alloc 64m; trace $why; enable $why; ktrace on'",
+    "prex -o slow.tnf -c 'enable $all; continue' slow lock",
     # the recipes
     "prex -p 4711", "enable name=/^order/",
     "prex -p 4711 -c 'enable cache; untrace cache; connect &debug cache'",
@@ -262,6 +266,12 @@ TABLE.update({
     "tnfdump live.tnf": how(has=" ledger_start "),
     "tnfdump bakery.tnf": how(has=" order_start "),
     "tnfdump --pretty --two-line --probe thread_block --tid 4711 kernel.tnf": how({"4711": "{thread}"}, thread),
+    "tnfdump --why=request slow.tnf kernel.tnf": how(has="Waited "),
+    "tnfdump --why-slow=request slow.tnf kernel.tnf": how(has="futex of logger"),
+    "request 36.843 ms, slow 8461; typical 0.028 ms (40 seen)": RUN,
+    "request 15.401 ms, slow 1031; typical 1.034 ms (40 seen)": RUN,
+    "request 6.295 ms, slow 1610; typical 2.261 ms (40 seen)": RUN,
+    "request: 40 seen, 8 typical 1.034 ms, 3 slow 11.908 ms (few: an anecdote)": RUN,
     "prex -k --run -o kernel.tnf make": how({"make": "bakery -n 5"}),
     "prex -p 4711 -c 'list name slots probes keys=usdt'": how(POSTGRES, postgres),
     "import '/usr/lib/postgresql/15/bin/postgres'": how(POSTGRES),
