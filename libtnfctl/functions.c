@@ -20,7 +20,7 @@ struct choice {
 	regex_t	regex;
 	bool	is_regex;
 	const char *name;
-	bool	(*fn)(void *, const char *);
+	bool	(*fn)(void *, const char *, uint64_t);
 	void	*arg;
 	long	n;
 	char	(*seen)[NAME_MAX_HERE + 1];	/* FUNCTIONS_MAX of them */
@@ -58,7 +58,7 @@ functions_choose_one(void *arg, const char *name, uint64_t address)
 	if (c->n++ >= (long)FUNCTIONS_MAX)
 		return true;
 	strcpy(c->seen[c->n - 1], name);
-	return c->fn(c->arg, name);
+	return c->fn(c->arg, name, address);
 }
 
 static bool
@@ -80,7 +80,8 @@ pattern_read(struct choice *c, const char *pattern)
 }
 
 long
-tnfctl_functions_choose(int fd, const char *pattern, bool (*fn)(void *, const char *), void *arg)
+tnfctl_functions_choose(int fd, const char *pattern, bool (*fn)(void *, const char *, uint64_t),
+    void *arg)
 {
 	struct choice c = { .fn = fn, .arg = arg };
 	struct elffile *e = tnf_elffile_open(fd);

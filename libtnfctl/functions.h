@@ -20,7 +20,7 @@
  * FUNCTIONS_MAX at most; -1: the pattern is wrong, or the file is no ELF file.
  */
 long	tnfctl_functions_choose(int fd, const char *pattern,
-	    bool (*fn)(void *arg, const char *name), void *arg);
+	    bool (*fn)(void *arg, const char *name, uint64_t address), void *arg);
 
 /* KP_UPROBE_UNWOUND, KP_UPROBE_NO_RETURN or 0, for all functions of an open file: may a
    return be traced? */

@@ -28,7 +28,6 @@ struct adding {
 	bool	looked;
 	uint32_t returns;	/* ... and its tnfctl_functions_returns(), once looked at */
 	char	said[512];	/* about returns, "" if all is well */
-	struct elffile *elf;	/* of the file, while its functions are added for fast probes */
 	struct fast *fast;	/* of the next probe, or ... */
 	const char *slow;	/* ... why it is no fast one; both NULL: nobody asks */
 	int	error;
@@ -115,10 +114,9 @@ drop_fast(struct adding *a)
 
 /* A function of a process: finds out whether its probe can be a fast one. */
 static int
-list_function(struct adding *a, const char *function, const char *name, const char *keys)
+list_function(struct adding *a, const char *function, uint64_t address, const char *name,
+    const char *keys)
 {
-	uint64_t address;
-
 	a->slow = NULL;
 	if (!is_fast_wanted(a->h))
 		return list_probe(a, name, keys, NULL, NULL);
@@ -126,8 +124,6 @@ list_function(struct adding *a, const char *function, const char *name, const ch
 		a->slow = "returns are traced by the kernel";
 	else if (strstr(function, ".cold") != NULL)
 		a->slow = "it is a part of a function, to which jumps lead";
-	else if (!tnf_elffile_function(a->elf, function, &address))
-		a->slow = "its address is not known";
 	else
 		a->fast = tnfctl_fast_function(a->h, a->fd, a->m, address, &a->slow);
 	if (a->fast != NULL && tnfctl_fast_has(a->h, a->fast))
@@ -266,7 +262,7 @@ say_returns(struct adding *a, const char *function)
 }
 
 static bool
-add_function(void *arg, const char *function)
+add_function(void *arg, const char *function, uint64_t address)
 {
 	struct adding *a = arg;
 	char name[KP_SYMBOL_MAX], keys[128];
@@ -286,7 +282,7 @@ add_function(void *arg, const char *function)
 		if (a->kp != NULL)
 			a->error = kp_uprobe_add(a->kp, name, keys, &a->spec, &id);
 		else if (!is_listed(a))
-			a->error = list_function(a, function, name, keys);
+			a->error = list_function(a, function, address, name, keys);
 		if (a->error != 0)
 			return false;
 	}
@@ -297,11 +293,8 @@ add_function(void *arg, const char *function)
 static bool
 add_functions_of(struct adding *a, const char *pattern)
 {
-	long n;
+	long n = tnfctl_functions_choose(a->fd, pattern, add_function, a);
 
-	a->elf = is_fast_wanted(a->h) ? tnf_elffile_open(a->fd) : NULL;
-	n = tnfctl_functions_choose(a->fd, pattern, add_function, a);
-	tnf_elffile_close(a->elf);
 	if (n > (long)FUNCTIONS_MAX)
 		tnfctl_error_set(TNFCTL_ERR_BADARG,
 		    "function=%s: it fits %ld functions of %s: at most "
