@@ -4,6 +4,7 @@
 #include <ctype.h>
 
 #include "analysis/units.h"
+#include "tnfwatch/action.h"
 #include "tnfwatch/config-impl.h"
 #include "tnfwatch/trigger.h"
 #include "tnfwatch/util.h"
@@ -227,6 +228,17 @@ set_pfilter(struct config_reader *r, const char *key, const char *value, void *a
 }
 
 static bool
+set_then(struct config_reader *r, const char *key, const char *value, void *at)
+{
+	char why[200];
+
+	if (actions_check(value, why, sizeof why))
+		return set_string(r, key, value, at);
+	config_mistake(r, r->value_line, "%s: %s", key, why);
+	return false;
+}
+
+static bool
 set_webhook(struct config_reader *r, const char *key, const char *value, void *at)
 {
 	char why[WEBHOOK_WHY];
@@ -370,6 +382,7 @@ static const struct config_key trigger_keys[] = {
 	{ "same_cause", set_duration, KEY(config_trigger, same), KEY_VALUE },
 	{ "page", set_no_page, KEY(config_trigger, no_page), KEY_VALUE },
 	{ "once", set_flag, KEY(config_trigger, once), KEY_VALUE },
+	{ "then", set_then, KEY(config_trigger, then), KEY_TEXT },
 	{ "run", set_string, KEY(config_trigger, run), KEY_TEXT },
 	{ "ask", set_ask, KEY(config_trigger, ask), KEY_TEXT },
 	{ NULL, NULL, 0, KEY_VALUE }

@@ -35,6 +35,9 @@ struct enabled {
 /* Switches on every probe of the handle that is meant, and off none; adds them.  NULL: only
    that of tnf_incident(3) is meant, which always is. */
 tnfctl_errcode_t enable_apply(const struct enable *, tnfctl_handle_t *, struct enabled *);
+/* The same for one probe. */
+tnfctl_errcode_t enable_probe(const struct enable *, tnfctl_handle_t *, tnfctl_probe_t *,
+    struct enabled *);
 /* Is this probe of a trace meant? */
 bool enable_has(const struct enable *, const struct tnf_probe *);
 
@@ -71,6 +74,7 @@ struct config_trigger {
 	unsigned every;		/* only each so many-th firing counts; 0: each */
 	int64_t	 same;		/* ns: not again for the same cause; 0: again */
 	bool	 no_page;	/* of its incidents */
+	char	*then;		/* actions, action.h; NULL: none */
 	char	*run;		/* NULL: nothing */
 	char	*ask;		/* whom to ask, "label role=db"; NULL: nobody */
 };

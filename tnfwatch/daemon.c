@@ -18,6 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "tnfwatch/action.h"
 #include "tnfwatch/daemon.h"
 #include "tnfwatch/segment.h"
 #include "tnfwatch/util.h"
@@ -135,6 +136,7 @@ daemon_note(struct daemon *d, int trigger, const char *name, const struct trigge
 	struct trigger_counts *st = trigger >= 0 ? &d->counts[trigger] : NULL;
 	const struct source *s = f->source;
 	int64_t after = t != NULL ? t->after : SIGNAL_AFTER;
+	bool opens = false;
 
 	if (st != NULL && t->every > 0 && ++st->passed < t->every)
 		return;
@@ -148,6 +150,7 @@ daemon_note(struct daemon *d, int trigger, const char *name, const struct trigge
 			st->suppressed++;
 			return;
 		}
+		opens = true;
 		if (st != NULL)
 			st->incidents++;
 		if (d->window.open)
@@ -160,6 +163,8 @@ daemon_note(struct daemon *d, int trigger, const char *name, const struct trigge
 	window_add(&d->window, name, f, s != NULL ? s->id : NULL, note);
 	if (d->window.n > n)
 		window_note(d->config, &d->window);
+	if (opens && t != NULL)
+		actions_do(d, t->then);
 }
 
 #define KILLED	"tnfwatch was killed before this was kept"
@@ -460,6 +465,7 @@ daemon_tick(struct daemon *d)
 	d->fed = until;
 	trigger_tick(d->engine, until);
 	daemon_sources_care(d, now);
+	actions_care(d, now);
 	fleet_care(d, now);
 	/* At 'until', all events of the window have been fed. */
 	if (d->window.open && until >= d->window.until && (d->ready || !d->window.resumed))
@@ -681,6 +687,7 @@ daemon_end(struct daemon *d)
 	int64_t until = now_mono() + STOP_NS;
 
 	notify("STOPPING=1");
+	actions_care(d, INT64_MAX);
 	/* The rest may take long, and we do not look at the rings of programs that start
 	   meanwhile. */
 	start_end(d->config);

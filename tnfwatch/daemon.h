@@ -76,6 +76,10 @@ struct daemon {
 	struct asker asker[ASKERS_MAX];
 	struct reports reports;
 	struct short_rings short_rings;
+	struct {
+		struct enabled probes;	/* that are on for a time ... */
+		int64_t	 until;		/* ... up to then, monotonic */
+	} more;
 	int64_t	 started;	/* monotonic */
 	int64_t	 fed;		/* up to when all has been fed */
 	struct webhook *webhook;	/* NULL: none */

@@ -139,6 +139,12 @@ enable_one(tnfctl_handle_t *h, tnfctl_probe_t *p, void *arg)
 }
 
 tnfctl_errcode_t
+enable_probe(const struct enable *e, tnfctl_handle_t *h, tnfctl_probe_t *p, struct enabled *done)
+{
+	return enable_one(h, p, &(struct enable_run){ e, done });
+}
+
+tnfctl_errcode_t
 enable_apply(const struct enable *e, tnfctl_handle_t *h, struct enabled *done)
 {
 	struct enable_run run = { e, done };

@@ -88,6 +88,74 @@ kernel_set_up(const struct config *c, bool was_filtered, struct enabled *done, c
 	return ok;
 }
 
+/* Probes that were off, and are switched on for a time. */
+struct kernel_change {
+	const struct enable *enable;
+	struct enabled *probes;
+};
+
+static bool
+has_name(const struct enabled *e, const char *name, size_t n)
+{
+	for (const char *p = e->names; *p != '\0'; p += strcspn(p, "\n") + 1)
+		if (strcspn(p, "\n") == n && strncmp(p, name, n) == 0)
+			return true;
+	return false;
+}
+
+static tnfctl_errcode_t
+probe_less(tnfctl_handle_t *h, tnfctl_probe_t *p, void *arg)
+{
+	const struct kernel_change *change = arg;
+	tnfctl_probe_state_t state;
+	tnfctl_errcode_t err = tnfctl_probe_state_get(h, p, &state);
+	const char *name = err == TNFCTL_ERR_NONE ? state.attr_string + strlen("name ") : "";
+
+	if (err != TNFCTL_ERR_NONE || !state.enabled ||
+	    !has_name(change->probes, name, strcspn(name, ";")))
+		return err;
+	return tnfctl_probe_disable(h, p, NULL);
+}
+
+static bool
+kernel_change(tnfctl_probe_op_t fn, struct kernel_change *change, char *why, size_t size)
+{
+	tnfctl_handle_t *h;
+	tnfctl_errcode_t err = tnfctl_kernel_open(&h);
+
+	if (err != TNFCTL_ERR_NONE)
+		return kernel_fail(err, "kernel", why, size);
+	err = tnfctl_probe_apply(h, fn, change);
+	if (err != TNFCTL_ERR_NONE)
+		kernel_fail(err, "kernel", why, size);
+	tnfctl_close(h, TNFCTL_TARG_DEFAULT);
+	return err == TNFCTL_ERR_NONE;
+}
+
+static tnfctl_errcode_t
+probe_more(tnfctl_handle_t *h, tnfctl_probe_t *p, void *arg)
+{
+	const struct kernel_change *change = arg;
+	tnfctl_probe_state_t state;
+	tnfctl_errcode_t err = tnfctl_probe_state_get(h, p, &state);
+
+	if (err != TNFCTL_ERR_NONE || state.enabled)
+		return err;
+	return enable_probe(change->enable, h, p, change->probes);
+}
+
+bool
+kernel_more(const struct enable *e, struct enabled *probes, char *why, size_t size)
+{
+	return kernel_change(probe_more, &(struct kernel_change){ e, probes }, why, size);
+}
+
+bool
+kernel_less(struct enabled *probes, char *why, size_t size)
+{
+	return kernel_change(probe_less, &(struct kernel_change){ NULL, probes }, why, size);
+}
+
 #ifdef HAVE_KERNEL
 
 struct kp *

@@ -17,6 +17,7 @@
 #include "tnfwatch/trigger.h"
 
 struct config;
+struct enable;
 struct enabled;
 struct history;
 struct kp;
@@ -115,6 +116,9 @@ void sigbus_catch(void);
    configured, and tracing.  Probes that are on stay on.  Adds the probes; false: 'why' says
    why not.  was_filtered: an earlier configuration has set a filter of processes. */
 bool kernel_set_up(const struct config *, bool was_filtered, struct enabled *, char *why, size_t size);
+/* Switches on the probes that are meant and off, and adds them; switches off these. */
+bool kernel_more(const struct enable *, struct enabled *probes, char *why, size_t size);
+bool kernel_less(struct enabled *probes, char *why, size_t size);
 /* Maps the buffer until kernel_unmap(); meanwhile it cannot be removed.  NULL: 'why' says why
    not. */
 struct kp *kernel_map(const void **base, size_t *bytes, char *why, size_t size);

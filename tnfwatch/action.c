@@ -1,0 +1,93 @@
+/*
+ * action.c - reads what a trigger does at once when it makes an incident, beside the incident:
+ * "then = enable io for 30s, mark slow order, run /usr/local/bin/page".
+ *
+ * Actions are separated by commas.  "enable" switches on probes of the kernel that are off, and
+ * off again after its time; "mark" writes a mark; "run" starts a shell command, which gets what
+ * was captured in its environment.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "analysis/units.h"
+#include "tnfwatch/action.h"
+#include "tnfwatch/config.h"
+#include "tnfwatch/util.h"
+
+#define FOR	" for "
+
+/* "io thread for 30s" */
+static bool
+parse_enable(struct action *a, char *text, char *why, size_t size)
+{
+	char *at = NULL;
+	size_t offset;
+
+	for (char *p = text; (p = strstr(p, FOR)) != NULL; p++)
+		at = p;
+	if (at == NULL || !duration_parse(at + strlen(FOR), &a->time) || a->time <= 0) {
+		snprintf(why, size, "enable: no time: write enable io for 30s");
+		return false;
+	}
+	*at = '\0';
+	a->enable = enable_parse(text, why, size, &offset);
+	return a->enable != NULL;
+}
+
+/* Parses one action; 'text' is changed. */
+static bool
+action_parse(struct action *a, char *text, char *why, size_t size)
+{
+	static const char *const words[] = { "enable", "mark", "run" };
+	size_t n = strcspn(text, " \t");
+	char *rest = text + n + strspn(text + n, " \t");
+
+	for (unsigned i = 0; i < sizeof words / sizeof words[0]; i++) {
+		if (strlen(words[i]) != n || strncmp(words[i], text, n) != 0)
+			continue;
+		a->kind = i;
+		if (*rest == '\0') {
+			snprintf(why, size, "%s: of what?", words[i]);
+			return false;
+		}
+		if (a->kind == ACTION_ENABLE)
+			return parse_enable(a, rest, why, size);
+		a->text = tnf_xstrdup(rest);
+		return true;
+	}
+	snprintf(why, size, "%.*s: no action: there are enable, mark and run", (int)n, text);
+	return false;
+}
+
+static void
+action_free(struct action *a)
+{
+	free(a->text);
+	enable_free(a->enable);
+}
+
+bool
+actions_each(const char *text, void (*fn)(void *, const struct action *), void *arg, char *why,
+    size_t size)
+{
+	char *copy = tnf_xstrdup(text), *rest = copy, *one;
+	bool good = true;
+
+	while (good && (one = strsep(&rest, ",")) != NULL) {
+		struct action a = { .kind = ACTION_MARK };
+
+		one += strspn(one, " \t");
+		good = action_parse(&a, one, why, size);
+		if (good && fn != NULL)
+			fn(arg, &a);
+		action_free(&a);
+	}
+	free(copy);
+	return good;
+}
+
+bool
+actions_check(const char *text, char *why, size_t size)
+{
+	return actions_each(text, NULL, NULL, why, size);
+}

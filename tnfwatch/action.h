@@ -1,0 +1,31 @@
+/*
+ * action.h - what a trigger does at once, beside the incident: "then" of its section.
+ */
+#ifndef TNFWATCH_ACTION_H
+#define TNFWATCH_ACTION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct daemon;
+struct enable;
+
+struct action {
+	enum { ACTION_ENABLE, ACTION_MARK, ACTION_RUN } kind;
+	char	*text;			/* of a mark, of a command */
+	struct enable *enable;
+	int64_t	 time;			/* ns: it stays on for so long */
+};
+
+/* Calls fn() for each action of the text; false: one is wrong, and 'why' says how. */
+bool actions_each(const char *text, void (*fn)(void *arg, const struct action *), void *arg,
+    char *why, size_t size);
+/* Is the text right?  false: 'why' says what is not. */
+bool actions_check(const char *text, char *why, size_t size);
+/* action-do.c: does them; the firing is the first of the window's.  NULL: there are none. */
+void actions_do(struct daemon *, const char *text);
+/* Switches off what was on for a time that is over. */
+void actions_care(struct daemon *, int64_t now);
+
+#endif /* TNFWATCH_ACTION_H */
