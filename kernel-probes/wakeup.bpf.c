@@ -152,38 +152,50 @@ static __always_inline u32 woken_by(const struct interrupt *i, u64 thread, u64 p
 
 #define WAKEUP_PROBES	(KP_BIT(KP_THREAD_WAKEUP) | KP_BIT(KP_THREAD_WAKEUP_BY))
 
+static __always_inline int woken_by_thread(struct task_struct *me, struct task_struct *p)
+{
+	struct kp_address *e;
+	struct hit hit;
+
+	if (!probe_is_on(KP_BIT(KP_THREAD_WAKEUP)) ||
+	    (e = EVENT_BY(&hit, me, THREAD_WAKEUP, kp_address)) == NULL)
+		return 0;
+	e->address = (u64)p;
+	event_end(&hit);
+	return 0;
+}
+
+static __always_inline int woken_otherwise(struct task_struct *me, struct task_struct *p,
+    u32 by, u64 source)
+{
+	struct kp_thread_wakeup_by *e;
+	struct hit hit;
+
+	if (!probe_is_on(KP_BIT(KP_THREAD_WAKEUP_BY)) ||
+	    (e = EVENT_BY(&hit, me, THREAD_WAKEUP_BY, kp_thread_wakeup_by)) == NULL)
+		return 0;
+	e->tid = (u64)p;
+	e->by = by;
+	e->source = source;
+	event_end(&hit);
+	return 0;
+}
+
 SEC("tp_btf/sched_waking")
 int BPF_PROG(waking, struct task_struct *p)
 {
 	struct task_struct *me = bpf_get_current_task_btf();
 	struct interrupt *i = my_interrupt();
-	struct kp_thread_wakeup_by *by;
-	struct kp_address *e;
-	struct hit hit;
 	u64 source;
-	u32 what;
+	u32 by;
 
 	if (i == NULL || !is_on_about(WAKEUP_PROBES, filter_key(p)))
 		return 0;
-	what = woken_by(i, (u64)me, stack_place(i, ctx), &source);
-	if (what == KP_BY_THREAD && me->pid == 0)
-		what = KP_BY_INTERRUPT;		/* one without a handler: idle threads wake nobody */
-	if (what == KP_BY_THREAD) {
-		if (!probe_is_on(KP_BIT(KP_THREAD_WAKEUP)) ||
-		    (e = EVENT_BY(&hit, me, THREAD_WAKEUP, kp_address)) == NULL)
-			return 0;
-		e->address = (u64)p;
-		event_end(&hit);
-		return 0;
-	}
-	if (!probe_is_on(KP_BIT(KP_THREAD_WAKEUP_BY)) ||
-	    (by = EVENT_BY(&hit, me, THREAD_WAKEUP_BY, kp_thread_wakeup_by)) == NULL)
-		return 0;
-	by->tid = (u64)p;
-	by->by = what;
-	by->source = source;
-	event_end(&hit);
-	return 0;
+	by = woken_by(i, (u64)me, stack_place(i, ctx), &source);
+	/* An idle thread wakes nobody: an interrupt without a handler does. */
+	if (by == KP_BY_THREAD && me->pid == 0)
+		by = KP_BY_INTERRUPT;
+	return by == KP_BY_THREAD ? woken_by_thread(me, p) : woken_otherwise(me, p, by, source);
 }
 
 #define SI_USER	0
