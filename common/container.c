@@ -80,6 +80,26 @@ names_parse(const char *file, const char *id, struct container_names *names)
 }
 
 bool
+tnf_container_in_pod(const char *directory, const char *pod, char id[ID_LEN + 1])
+{
+	DIR *d = opendir(directory);
+	struct container_names names;
+	struct dirent *e;
+	bool found = false;
+
+	while (d != NULL && !found && (e = readdir(d)) != NULL) {
+		const char *dash = strrchr(e->d_name, '-');
+
+		found = dash != NULL && strspn(dash + 1, HEX) == ID_LEN &&
+		    take(id, ID_LEN + 1, dash + 1, dash + 1 + ID_LEN) &&
+		    names_parse(e->d_name, id, &names) && strcmp(names.pod, pod) == 0;
+	}
+	if (d != NULL)
+		closedir(d);
+	return found;
+}
+
+bool
 tnf_container_names(const char *directory, const char *id, struct container_names *names)
 {
 	DIR *d = *id != '\0' ? opendir(directory) : NULL;

@@ -28,4 +28,7 @@ bool tnf_container_of(const char *cgroup, struct container *);
    (CONTAINER_LOGS); false: it has none. */
 bool tnf_container_names(const char *directory, const char *id, struct container_names *);
 
+/* Finds a container of the pod with this name, by the same links; false: there is none. */
+bool tnf_container_in_pod(const char *directory, const char *pod, char id[65]);
+
 #endif

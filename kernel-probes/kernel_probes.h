@@ -97,7 +97,8 @@ int kp_filter_delete(struct kp *, pid_t);
 /*
  * Rules put processes into the set, present and future ones, as long as they hold:
  * "name=PROGRAM" (of its first thread, 15 characters), "cgroup=/PATH" (and the groups in
- * it; unified hierarchy), "unit=NAME" (of systemd: its cgroup).  They go with the buffer.
+ * it; unified hierarchy), "unit=NAME" (of systemd: its cgroup), "pod=NAME" (of
+ * Kubernetes: the cgroup of its containers; or its uid).  They go with the buffer.
  * -EINVAL: no rule; -ENOENT: no such group; -ESRCH: no such rule to delete.
  */
 int kp_rule_add(struct kp *, const char *text);

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/container.h"
 #include "common/proc.h"
 #include "kernel-probes/handle.h"
 
@@ -37,9 +38,34 @@ find_mount(char *buf, size_t n)
 	return found;
 }
 
-/* Finds the path of a unit's group by its name, which no other unit has. */
+typedef bool group_is(const char *name, const char *what);
+
 static bool
-find_unit(const char *mount, const char *unit, char *buf, size_t n)
+is_unit(const char *name, const char *unit)
+{
+	return strcmp(name, unit) == 0;
+}
+
+/* Is it the group of the pod with this uid, not that of a container in it? */
+static bool
+is_pod(const char *name, const char *uid)
+{
+	struct container c;
+
+	return tnf_container_of(name, &c) && *c.id == '\0' && strcmp(c.pod, uid) == 0;
+}
+
+static bool
+is_container(const char *name, const char *id)
+{
+	struct container c;
+
+	return tnf_container_of(name, &c) && strcmp(c.id, id) == 0;
+}
+
+/* Finds the path of a group by its name, the last part of the path. */
+static bool
+find_group(const char *mount, group_is *is, const char *what, char *buf, size_t n)
 {
 	char *const top[] = { (char *)mount, NULL };
 	FTS *fts = fts_open(top, FTS_PHYSICAL | FTS_NOSTAT, NULL);
@@ -47,13 +73,29 @@ find_unit(const char *mount, const char *unit, char *buf, size_t n)
 	FTSENT *e;
 
 	while (fts != NULL && !found && (e = fts_read(fts)) != NULL)
-		if (e->fts_info == FTS_D && strcmp(e->fts_name, unit) == 0) {
+		if (e->fts_info == FTS_D && is(e->fts_name, what)) {
 			snprintf(buf, n, "%s", e->fts_path + strlen(mount));
 			found = true;
 		}
 	if (fts != NULL)
 		fts_close(fts);
 	return found;
+}
+
+/* Finds the group of a pod, which has the groups of its containers in it, by the pod's uid or
+   by the name that this node has for the pod. */
+static bool
+find_pod(const char *mount, const char *pod, char *buf, size_t n)
+{
+	char id[65];
+
+	if (find_group(mount, is_pod, pod, buf, n))
+		return true;
+	if (!tnf_container_in_pod(CONTAINER_LOGS, pod, id) ||
+	    !find_group(mount, is_container, id, buf, n))
+		return false;
+	*strrchr(buf, '/') = '\0';
+	return *buf != '\0';
 }
 
 static int
@@ -73,7 +115,7 @@ group_key(struct kp *kp, const char *path, struct kp_rule_key *key)
 	return 0;
 }
 
-/* "name=nginx", "cgroup=/system.slice/x.service", "unit=x.service". */
+/* "name=nginx", "cgroup=/system.slice/x.service", "unit=x.service", "pod=shop-7d9f". */
 static int
 parse_rule(struct kp *kp, const char *text, struct kp_rule_key *key, struct kp_rule *rule)
 {
@@ -93,13 +135,19 @@ parse_rule(struct kp *kp, const char *text, struct kp_rule_key *key, struct kp_r
 	rule->reason = KP_FILTER_GROUP;
 	if (strncmp(text, "unit=", 5) == 0 && text[5] != '\0') {
 		if (!find_mount(mount, sizeof mount) ||
-		    !find_unit(mount, text + 5, path, sizeof path))
+		    !find_group(mount, is_unit, text + 5, path, sizeof path))
 			return kp_fail(kp, -ENOENT, "%s: no group of this name: is the unit "
 			    "running?", text);
 		snprintf(rule->text, sizeof rule->text, "cgroup=%s", path);
+	} else if (strncmp(text, "pod=", 4) == 0 && text[4] != '\0') {
+		if (!find_mount(mount, sizeof mount) ||
+		    !find_pod(mount, text + 4, path, sizeof path))
+			return kp_fail(kp, -ENOENT, "%s: no pod of this name or uid on this machine: "
+			    "ls " CONTAINER_LOGS, text);
+		snprintf(rule->text, sizeof rule->text, "cgroup=%s", path);
 	} else if (strncmp(text, "cgroup=/", 8) != 0)
-		return kp_fail(kp, -EINVAL, "%s: no rule: name=PROGRAM, cgroup=/PATH or "
-		    "unit=NAME", text);
+		return kp_fail(kp, -EINVAL, "%s: no rule: name=PROGRAM, cgroup=/PATH, "
+		    "unit=NAME or pod=NAME", text);
 	n = strlen(rule->text);
 	while (n > 8 && rule->text[n - 1] == '/')
 		rule->text[--n] = '\0';

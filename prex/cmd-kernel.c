@@ -442,7 +442,7 @@ cmd_pfilter_run(struct shell *sh, const struct args *a)
 const struct cmd cmd_pfilter = {
 	.name = "pfilter",
 	.usage = "\non\noff\nexcept\nadd pid[,pid...]\ndelete pid[,pid...]\n"
-	    "add children=pid | name=program | cgroup=/path | unit=name\n"
+	    "add children=pid | name=program | cgroup=/path | unit=name | pod=name\n"
 	    "delete ... (the same)",
 	.summary = "Trace some processes only",
 	.help =

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/container.h"
 #include "common/proc.h"
 #include "prex/term.h"
 #include "prex/shell.h"
@@ -140,11 +141,30 @@ add_units(struct completion *c, const char *key, const char *value)
 		fts_close(fts);
 }
 
+/* Adds the names that this node has for its pods: POD_NAMESPACE_NAME-ID.log. */
+static void
+add_pods(struct completion *c, const char *key, const char *value)
+{
+	DIR *d = opendir(CONTAINER_LOGS);
+	struct dirent *e;
+
+	while (d != NULL && (e = readdir(d)) != NULL) {
+		char *name = tnf_xstrndup(e->d_name, strcspn(e->d_name, "_"));
+
+		if (strchr(e->d_name, '_') != NULL)
+			add_rule(c, key, name);
+		free(name);
+	}
+	if (d != NULL)
+		closedir(d);
+}
+
 static const struct rule_kind kinds[] = {
 	{ "cgroup=", add_groups },
 	{ "children=", add_pids },
 	{ "name=", add_names },
 	{ "pid=", add_pids },
+	{ "pod=", add_pods },
 	{ "unit=", add_units },
 };
 

@@ -357,7 +357,7 @@ tnfctl_errcode_t tnfctl_setting_get(tnfctl_handle_t *, const char *name,
 
 /*
  * Linux.  Rules of the kernel's process filter: "name=PROGRAM", "cgroup=/PATH",
- * "unit=NAME".  Processes are in the set as long as a rule asks for them.  apply
+ * "unit=NAME", "pod=NAME" (or its uid).  Processes are in the set as long as a rule asks for them.  apply
  * calls fn for each.  With the setting "filter_except" 1, the filter that is switched
  * on then leaves out the set, and records the rest.  BADARG: no rule, no kernel
  * handle; FILENOTFOUND: no such group; NOPROCESS: no such rule to delete.

@@ -67,7 +67,7 @@ START_TEST(test_names)
 {
 	static const char *const files[] = { "shop-7d9f_web_server-" ID ".log",
 	    "no-names-" OTHER ".log", "half_a-" OTHER ".log", "x_y_z-" OTHER ".txt" };
-	char dir[] = "/tmp/tnf-container.XXXXXX", path[1024];
+	char dir[] = "/tmp/tnf-container.XXXXXX", path[1024], id[65];
 	struct container_names names;
 
 	ck_assert_ptr_nonnull(mkdtemp(dir));
@@ -77,6 +77,10 @@ START_TEST(test_names)
 	ck_assert_str_eq(names.pod, "shop-7d9f");
 	ck_assert_str_eq(names.pod_namespace, "web");
 	ck_assert_str_eq(names.name, "server");
+	ck_assert(tnf_container_in_pod(dir, "shop-7d9f", id));
+	ck_assert_str_eq(id, ID);
+	ck_assert(!tnf_container_in_pod(dir, "shop", id));
+	ck_assert(!tnf_container_in_pod(dir, "no-names", id));
 	ck_assert(!tnf_container_names(dir, OTHER, &names));
 	ck_assert_str_eq(names.pod, "");
 	ck_assert(!tnf_container_names(dir, "", &names));

@@ -66,6 +66,21 @@ is "all but a process and its children" ""
 filtered on unit=$group
 is "by a unit, which is a group" "aa bb "
 
+# A pod stands for its group, by its uid or by the name that a node has for it.
+uid=1f2e3d4c-5b6a-4978-8695-a4b3c2d1e0f9
+id=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
+pod=$group.other/kubepods-pod$(echo $uid | tr - _).slice
+mkdir -p "$mount/$pod/cri-containerd-$id.scope" || fail "mkdir"
+for name in $uid shop-7d9f; do
+	unshare -m sh -c 'mount -t tmpfs tnf /var/log && mkdir /var/log/containers &&
+	    : >"/var/log/containers/shop-7d9f_web_server-$1.log" &&
+	    exec "$2" -k -c "buffer alloc 1m; pfilter add pod=$3; pfilter; buffer dealloc"' \
+	    sh "$id" "$prex" "$name" >"$TMP/said" 2>&1 || fail "pod=$name: $(cat "$TMP/said")"
+	grep -q "^Process filter rule: cgroup=/$pod\$" "$TMP/said" || fail "pod=$name: $(cat "$TMP/said")"
+	echo "ok: pod=$name"
+done
+rmdir "$mount/$pod/cri-containerd-$id.scope" "$mount/$pod"
+
 # A rule that nobody fits so far is no empty list, also when the buffer goes and comes.
 "$prex" -k -c 'pfilter add name=tnf-none; pfilter on; buffer alloc 1m; buffer dealloc; pfilter
 buffer alloc 1m; pfilter; pfilter off; pfilter delete name=tnf-none; buffer dealloc' >"$TMP/said" 2>&1 ||
@@ -81,6 +96,7 @@ refused() {
 }
 refused cgroup=/nowhere/at.all "no such group"
 refused unit=no-such-thing.service "no group of this name"
+refused pod=no-such-pod "no pod of this name"
 refused size=3 "no rule"
 refused children=0 "not the number of a process"
 "$prex" -k -c "buffer dealloc" >/dev/null 2>&1
