@@ -275,6 +275,19 @@ look_at(tnfctl_handle_t *h)
 	    (int)h->pid);
 }
 
+static tnfctl_errcode_t
+direct_clock(tnfctl_handle_t *h)
+{
+	char clock[TNFCTL_CLOCK_NAME];
+
+	if (direct_proc(h)->ours || !tnfctl_filter_forbids_clock(direct_proc(h), clock))
+		return TNFCTL_ERR_NONE;
+	return tnfctl_error_set(TNFCTL_ERR_NOTLOADABLE, "process %d: a thread of it has a seccomp "
+	    "filter, and to read this machine's clock (%s) is a system call, for which the filter "
+	    "might kill it at each event: a clock such as tsc needs no call: see "
+	    "/sys/devices/system/clocksource/clocksource0/available_clocksource", (int)h->pid, clock);
+}
+
 /* If a thread has a seccomp filter, tells libtnfprobe to make no call at its hits. */
 static void
 direct_quiet(tnfctl_handle_t *h)
@@ -296,6 +309,8 @@ tnfctl_direct_open(struct proc *p, tnfctl_handle_t **ret)
 		h->priv = p;
 		err = look_at(h);
 	}
+	if (err == TNFCTL_ERR_NONE)
+		err = direct_clock(h);
 	if (err == TNFCTL_ERR_NONE) {
 		tnfctl_proc_unhurry(p);
 		/* The stop itself may still be to come. */

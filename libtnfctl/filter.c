@@ -48,6 +48,14 @@ static const int hit_calls[] = {
 #endif
 };
 
+/* The call that every hit makes where the machine's clock is none that the vDSO reads. */
+static const int clock_calls[] = { SYS_clock_gettime };
+
+/* Clocks that only the kernel can read.  Of one that is not named here we do not know, as where
+   /sys is not mounted: it counts as a fast one. */
+static const char *const slow_clocks[] = { "hpet", "acpi_pm", "jiffies", "refined-jiffies", "pit", "xen" };
+#define CLOCK_FILE	"/sys/devices/system/clocksource/clocksource0/current_clocksource"
+
 /* A word of the filter's machine, known or not. */
 struct word {
 	bool	 known;
@@ -170,15 +178,15 @@ filter_run(struct code *c, unsigned pc, struct machine m)
 }
 
 static bool
-filter_allows(struct code *c)
+filter_allows(struct code *c, const int *calls, size_t n)
 {
 	/* The kernel clears all registers and memory before a run. */
 	struct machine zero;
 
 	memset(&zero, 0, sizeof(zero));
 	zero.a.known = zero.x.known = true;
-	for (size_t i = 0; i < sizeof(hit_calls) / sizeof(hit_calls[0]); i++) {
-		c->call = (uint32_t)hit_calls[i];
+	for (size_t i = 0; i < n; i++) {
+		c->call = (uint32_t)calls[i];
 		c->steps = 0;
 		if (!filter_run(c, 0, zero))
 			return false;
@@ -197,9 +205,9 @@ has_ours_alone(const struct proc *p, const struct thread *t)
 	    tnf_thread_status(p->pid, t->tid, "Seccomp_filters") == ours;
 }
 
-/* Does the thread's filter allow all calls that libtnfprobe may make? */
+/* Does the thread's filter allow these calls? */
 static bool
-filter_lets(const struct proc *p, const struct thread *t)
+filter_lets(const struct proc *p, const struct thread *t, const int *calls, size_t n)
 {
 	long mode = tnf_thread_status(p->pid, t->tid, "Seccomp"), got = 0;
 	static __thread struct code c;
@@ -217,7 +225,7 @@ filter_lets(const struct proc *p, const struct thread *t)
 		if (got > BPF_MAXINSNS || ptrace(PTRACE_SECCOMP_GET_FILTER, t->tid, i, c.f) != got)
 			return false;
 		c.n = (unsigned)got;
-		if (!filter_allows(&c))
+		if (!filter_allows(&c, calls, n))
 			return false;
 	}
 	return false;
@@ -231,9 +239,25 @@ tnfctl_filter_forbids(const struct proc *p)
 			return "a thread of it is in the strict mode of seccomp, where an event "
 			    "would kill it: start the program under control";
 	for (size_t i = 0; i < p->n; i++)
-		if (!filter_lets(p, &p->threads[i]))
+		if (!filter_lets(p, &p->threads[i], hit_calls, sizeof(hit_calls) / sizeof(hit_calls[0])))
 			return "a thread of it has a seccomp filter, which might kill it for that "
 			    "at its first event: start the program under control, or be root "
 			    "(CAP_SYS_ADMIN), who can read the filter";
 	return NULL;
+}
+
+bool
+tnfctl_filter_forbids_clock(const struct proc *p, char clock[TNFCTL_CLOCK_NAME])
+{
+	bool slow = false;
+
+	if (tnf_proc_file(clock, TNFCTL_CLOCK_NAME, CLOCK_FILE) <= 0)
+		return false;
+	clock[strcspn(clock, "\n")] = '\0';
+	for (size_t i = 0; i < sizeof(slow_clocks) / sizeof(slow_clocks[0]); i++)
+		slow |= strcmp(clock, slow_clocks[i]) == 0;
+	for (size_t i = 0; slow && i < p->n; i++)
+		if (!filter_lets(p, &p->threads[i], clock_calls, 1))
+			return true;
+	return false;
 }

