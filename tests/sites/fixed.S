@@ -23,6 +23,21 @@ FUNCTION no_immediate
 END no_immediate
 FUNCTION no_displacement
 END no_displacement
+	.macro	SEQUENCE name
+	.balign	16, 0x90
+	.type	\name, @function
+\name:
+	.cfi_startproc
+	mov	$1, %eax
+	mov	$2, %edx
+END \name
+	.pushsection __rseq_cs, "aw"
+	.long	0, 0
+	.quad	\name, 10, _start
+	.popsection
+	.endm
+SEQUENCE no_sequence
+SEQUENCE no_second_sequence
 FUNCTION yes_nothing
 END yes_nothing
 FUNCTION _start

@@ -298,6 +298,56 @@ END no_sequence
 	.quad	1b, 2b - 1b, yes_last
 	.popsection
 
+FUNCTION no_second_sequence	/* which ends where the next function begins */
+3:	mov	$1, %eax
+	mov	$2, %edx
+	mov	$3, %esi
+	jmp	yes_local
+	.cfi_endproc
+	.size	no_second_sequence, . - no_second_sequence
+	.type	yes_behind_sequence, @function
+yes_behind_sequence:
+	.cfi_startproc
+	mov	$1, %eax
+	ret
+END yes_behind_sequence
+	.pushsection __rseq_cs, "aw"
+	.long	0, 0
+	.quad	3b, yes_behind_sequence - 3b, yes_last
+	.popsection
+
+FUNCTION yes_branch_behind	/* to the byte behind the jump */
+	mov	$1, %eax
+1:	dec	%eax
+	jne	1b
+	ret
+END yes_branch_behind
+
+FUNCTION yes_call_table
+	mov	%esi, %eax
+	call	*(%rdi, %rax, 8)
+	ret
+END yes_call_table
+
+FUNCTION no_room_before		/* goes on in the next function */
+	xor	%eax, %eax
+	inc	%eax
+	.cfi_endproc
+	.size	no_room_before, . - no_room_before
+	.type	yes_reached, @function
+yes_reached:
+	.cfi_startproc
+	lea	1f(%rip), %rax
+	ret
+	.cfi_endproc
+	.size	yes_reached, . - yes_reached
+	.type	yes_taken, @function
+yes_taken:
+1:	.cfi_startproc
+	mov	$1, %eax
+	ret
+END yes_taken
+
 FUNCTION malloc
 	mov	$1, %eax
 	ret

@@ -48,8 +48,14 @@ static const struct rule rules[] = {
 	{ "yes_taking", NULL, 7, 0, false, false },
 	{ "yes_switch", NULL, 7, 0, false, false },
 	{ "yes_next_table", NULL, 5, 0, false, false },
+	{ "yes_behind_sequence", NULL, 5, 0, false, false },
+	{ "yes_branch_behind", NULL, 5, 0, false, false },
+	{ "yes_call_table", NULL, 5, 0, true, false },
+	{ "yes_reached", NULL, 7, 0, false, false },
+	{ "yes_taken", NULL, 5, 0, false, false },
 	{ "yes_last", NULL, 5, 0, false, false },
 	{ .name = "no_short", .refused = SHORT },
+	{ .name = "no_room_before", .refused = SHORT },
 	{ .name = "no_branch", .refused = BRANCH },
 	{ .name = "no_branch_elsewhere", .refused = BRANCH },
 	{ .name = "no_branch_gap", .refused = BRANCH },
@@ -71,6 +77,7 @@ static const struct rule rules[] = {
 	{ .name = "no_stack_call", .refused = "a call there finds its target by the stack pointer" },
 	{ .name = "no_computed", .refused = "it may compute where it branches to" },
 	{ .name = "no_sequence", .refused = "the kernel starts it again (rseq)" },
+	{ .name = "no_second_sequence", .refused = "the kernel starts it again (rseq)" },
 	{ .name = "malloc", .refused = "libtnfprobe calls it while it records" },
 	{ .name = "no_other_name", .refused = "libtnfprobe calls it while it records" },
 	{ .name = "SafeFetch32_impl", .refused = "a signal handler looks for its address" },
@@ -88,6 +95,8 @@ static const struct rule fixed_rules[] = {
 	{ .name = "no_word", .refused = BRANCH },
 	{ .name = "no_immediate", .refused = BRANCH },
 	{ .name = "no_displacement", .refused = BRANCH },
+	{ .name = "no_sequence", .refused = "the kernel starts it again (rseq)" },
+	{ .name = "no_second_sequence", .refused = "the kernel starts it again (rseq)" },
 };
 
 static int
