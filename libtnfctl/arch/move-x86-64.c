@@ -226,7 +226,7 @@ tnfctl_move_judge(const uint8_t *bytes, size_t n, size_t inside, struct site *s)
 		if (!tnfctl_insn_decode(bytes + at, n - at < INSN_MAX ? n - at : INSN_MAX, &i) ||
 		    i.length > n - at)
 			return "its instructions are not known";
-		if (i.length > inside - at || at == inside)
+		if (i.length > inside - at)
 			return "it is too short";
 		if ((why = insn_refused(&i)) != NULL)
 			return why;
