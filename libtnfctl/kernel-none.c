@@ -2,7 +2,6 @@
  * kernel-none.c - the kernel as a target, where it was left out of the build.
  */
 #include "libtnfctl/handle.h"
-#include "libtnfctl/fast.h"
 #include "libtnfctl/imports.h"
 
 static tnfctl_errcode_t
@@ -99,25 +98,4 @@ tnfctl_errcode_t
 tnfctl_import_set(tnfctl_handle_t *h, tnfctl_probe_t *p, bool enabling, bool on)
 {
 	return left_out();
-}
-
-tnfctl_errcode_t
-tnfctl_fast_set(tnfctl_handle_t *h, tnfctl_probe_t *p, bool enabling, bool on)
-{
-	return left_out();
-}
-
-void
-tnfctl_fast_settle(tnfctl_handle_t *h)
-{
-}
-
-void
-tnfctl_fast_free(struct fast *f)
-{
-}
-
-void
-tnfctl_room_free(struct fast_room *r)
-{
 }

@@ -35,6 +35,7 @@ tnfctl_proc_new(pid_t pid, bool ours)
 	p->pid = pid;
 	p->ours = ours;
 	p->mem = -1;
+	p->runs = (uint64_t)clock_ns(CLOCK_MONOTONIC);
 	p->reader = (struct reader){ pid, proc_threads_read, p };
 	tnf_map_init(&p->place, sizeof(size_t));
 	return p;

@@ -89,7 +89,7 @@ struct proc {
 	timer_t	 moment;	/* proc-threads.c */
 	int	 moment_signal;	/* or 0 */
 	struct ended ended;	/* threads, the leader too */
-	uint64_t runs;		/* counts how often a thread was let run */
+	uint64_t runs;		/* one more whenever a thread is let run; no two processes begin alike */
 };
 
 /*

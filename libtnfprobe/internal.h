@@ -344,7 +344,11 @@ void tnf_vectors_look(void);
 static inline uintptr_t
 keep_vectors(const struct thread *t, uintptr_t (*fn)(void *), void *arg)
 {
-	return unlikely(t->fast) ? tnf_vectors_keep(fn, arg) : fn(arg);
+#if defined(__x86_64__)
+	if (unlikely(t->fast))
+		return tnf_vectors_keep(fn, arg);
+#endif
+	return fn(arg);
 }
 
 /* debug.c */

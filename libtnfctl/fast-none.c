@@ -1,0 +1,55 @@
+/*
+ * fast-none.c - a machine without fast probes, or a library without imported ones.
+ */
+#include "libtnfctl/fast.h"
+
+static const char none[] = "this machine has no fast probes";
+
+tnfctl_errcode_t
+tnfctl_fast_begin(tnfctl_handle_t *h)
+{
+	return tnfctl_error_set(TNFCTL_ERR_BADARG, "process %d: fast probes: %s", (int)h->pid, none);
+}
+
+tnfctl_errcode_t
+tnfctl_fast_set(tnfctl_handle_t *h, tnfctl_probe_t *p, bool enabling, bool on)
+{
+	return tnfctl_fast_begin(h);
+}
+
+void
+tnfctl_fast_settle(tnfctl_handle_t *h)
+{
+}
+
+void
+tnfctl_fast_free(struct fast *f)
+{
+}
+
+void
+tnfctl_room_free(struct fast_room *r)
+{
+}
+
+bool
+tnfctl_fast_has(const tnfctl_handle_t *h, const struct fast *f)
+{
+	return false;
+}
+
+struct fast *
+tnfctl_fast_function(tnfctl_handle_t *h, int fd, const struct mapping *m, uint64_t address,
+    const char **why)
+{
+	*why = none;
+	return NULL;
+}
+
+struct fast *
+tnfctl_fast_usdt(tnfctl_handle_t *h, int fd, const struct mapping *m, const struct usdt_probe *p,
+    const char **why)
+{
+	*why = none;
+	return NULL;
+}
