@@ -1,9 +1,9 @@
 #!/bin/sh
-# fast.sh TNFDUMP PREX TARGET KILLS - fast probes in a program under load: what they record, that
+# fast.sh TNFDUMP PREX TARGET KILLS TOGGLE TIMES - fast probes in a program under load: what they record, that
 # off means the bytes of before, that the program's results stay right, also when prex is killed
 # at any moment, and what is refused.
 . "${TNF_SOURCE:-../..}/tests/lib.sh"
-tnfdump=$1 prex=$(realpath "$2") program=$3 kills=$4
+tnfdump=$1 prex=$(realpath "$2") program=$3 kills=$4 toggle=$(realpath "$5") times=$6
 need_ptrace
 scratch
 [ "$(uname -m)" = x86_64 ] || skip "x86-64 alone has fast probes"
@@ -79,6 +79,12 @@ while [ $((i += 1)) -le 5 ]; do
 done
 said same "off after $i times"
 
+# On and off many times, with short runs between.
+# shellcheck disable=SC2086
+$as "$toggle" "$pid" "$times" >"$TMP/toggled" 2>"$TMP/err" || fail "toggle: $(cat "$TMP/err")"
+grep -q "times $times refused" "$TMP/toggled" || fail "toggle: $(cat "$TMP/toggled")"
+said same "after $(cat "$TMP/toggled")"
+
 # Killed at any moment, prex leaves a program that goes on, and the next one finds its way.
 i=0
 while [ $((i += 1)) -le "$kills" ]; do
@@ -114,4 +120,4 @@ said same "after a breakpoint"
 
 kill -TERM "$pid"
 wait "$pid" || fail "wrong results: $(cat "$TMP/said")"
-tail -n 1 "$TMP/said"
+cat "$TMP/toggled"; tail -n 1 "$TMP/said"

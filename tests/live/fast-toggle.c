@@ -1,0 +1,84 @@
+/*
+ * fast-toggle.c PID TIMES - switches the fast probes of fast-target on and off so often, and
+ * lets it run for a moment each time.  The target has a trace file.  Prints how often it was so, and how often a thread
+ * was in the way.
+ */
+#include <err.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/time.h>
+
+#include <tnf/tnfctl.h>
+
+static long refused;
+
+static void
+on_alarm(int sig)
+{
+}
+
+static tnfctl_errcode_t
+set(tnfctl_handle_t *h, tnfctl_probe_t *p, void *on)
+{
+	tnfctl_probe_state_t state;
+	tnfctl_errcode_t err = tnfctl_probe_state_get(h, p, &state);
+
+	if (err != TNFCTL_ERR_NONE || strncmp(state.attr_string, "name exec_", 10) != 0 ||
+	    strstr(state.attr_string, ";fast yes;") == NULL)
+		return err;
+	err = (on != NULL ? tnfctl_probe_enable : tnfctl_probe_disable)(h, p, NULL);
+	if (err == TNFCTL_ERR_NONE && (err = tnfctl_probe_state_get(h, p, &state)) ==
+	    TNFCTL_ERR_NONE && (state.enabled == B_TRUE) != (on != NULL))
+		refused++;
+	return err;
+}
+
+static void
+check(tnfctl_errcode_t err, const char *what)
+{
+	if (err != TNFCTL_ERR_NONE)
+		errx(1, "%s: %s: %s", what, tnfctl_strerror(err), tnfctl_error_detail());
+}
+
+/* Lets the target run for so long. */
+static void
+run_for(tnfctl_handle_t *h, long us)
+{
+	const struct itimerval once = { .it_value.tv_usec = us };
+	tnfctl_event_t event;
+
+	setitimer(ITIMER_REAL, &once, NULL);
+	do
+		check(tnfctl_continue(h, &event, NULL), "continue");
+	while (event == TNFCTL_EVENT_DLOPEN || event == TNFCTL_EVENT_DLCLOSE);
+	if (event != TNFCTL_EVENT_EINTR)
+		errx(1, "event %d instead of an interrupt", (int)event);
+}
+
+int
+main(int argc, char **argv)
+{
+	struct sigaction act = { .sa_handler = on_alarm };
+	tnfctl_handle_t *h;
+	long n = 0, times;
+
+	if (argc != 3)
+		errx(2, "usage: fast-toggle PID TIMES");
+	times = atol(argv[2]);
+	sigaction(SIGALRM, &act, NULL);
+	check(tnfctl_pid_load(atoi(argv[1]), &h), "attach");
+	check(tnfctl_import_add(h, "fast", NULL), "fast");
+	check(tnfctl_import_add(h, "usdt", NULL), "imports");
+	check(tnfctl_import_add(h, "function", "/^exec_/"), "functions");
+	for (; n < times; n++) {
+		check(tnfctl_probe_apply(h, set, h), "on");
+		run_for(h, 300);
+		check(tnfctl_probe_apply(h, set, NULL), "off");
+		run_for(h, 100);
+	}
+	check(tnfctl_close(h, TNFCTL_TARG_DEFAULT), "close");
+	printf("times %ld refused %ld\n", n, refused);
+	return 0;
+}
