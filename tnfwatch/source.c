@@ -404,9 +404,12 @@ source_read(struct source *s, int64_t until)
 		s->events++;
 		if (channel)
 			channel_event(s->channel, &b, &ev);
-		/* Events from before tnfwatch watched are history: they fire nothing. */
+		/* Events from before tnfwatch watched are history: they fire nothing.  What a
+		   process that lives has begun, and not ended, is taken up. */
 		if (s->trigger != NULL && ev.time >= s->fires_from)
 			trigger_event(s->trigger, &ev);
+		else if (s->trigger != NULL && s->kind == SOURCE_PROCESS && s->ended == 0)
+			trigger_past(s->trigger, &ev);
 	}
 	if (e < 0) {
 		source_break(s, tnf_error_message(-e));

@@ -160,6 +160,7 @@ struct trigger_source {
 	struct expr_source both;	/* ... with both ends of spans */
 	struct span_probe *span_probes;
 	unsigned	 n_span_probes;
+	bool		 past;		/* being fed with what was before: nothing fires */
 	bool		 ended;		/* its process: nothing is missed any more */
 	struct expr_source facts;	/* ... when there is no event */
 	const struct tnf_event *now;	/* being fed */
@@ -198,6 +199,7 @@ struct trigger_kind {
 	bool		 usual;		/* may be compared with what is usual */
 	bool		 pairs, states;	/* the source is to have them */
 	bool		 members;	/* the condition may name members */
+	bool		 past;		/* what began before it was watched counts, too */
 	/* false: *err has text and offset. */
 	bool	(*check)(struct when *, struct trigger_error *err);
 	void	(*open)(struct watch *);

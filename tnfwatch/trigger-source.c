@@ -228,7 +228,7 @@ source_event(struct trigger_source *s, const struct tnf_event *ev)
 	use = perprobe(&s->uses, ev->probe, sizeof(*use));
 	if (!use->known)
 		find_use(s, use, ev->probe);
-	if (use->states) {
+	if (use->states && !s->past) {
 		s->now = ev;
 		states_feed(s->states, ev);
 		s->now = NULL;
@@ -243,7 +243,8 @@ source_event(struct trigger_source *s, const struct tnf_event *ev)
 			*feed.slice.user = span_start_new(ev);
 	}
 	for (unsigned i = 0; i < use->n; i++)
-		kind_of(use->watches[i])->event(use->watches[i], &feed);
+		if (!s->past || kind_of(use->watches[i])->past)
+			kind_of(use->watches[i])->event(use->watches[i], &feed);
 	if (feed.role == PAIR_END && feed.slice.user != NULL)
 		span_start_drop(feed.slice.user);
 }

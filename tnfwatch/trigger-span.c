@@ -272,7 +272,7 @@ span_forget(struct watch *w)
 const struct trigger_kind trigger_duration = {
 	.name = "duration", .usage = "duration(SPAN) > TIME",
 	.args_min = 1, .args_max = WHEN_ARGS_MAX,
-	.compare = COMPARE_MORE, .time = true, .pairs = true, .members = true,
+	.compare = COMPARE_MORE, .time = true, .pairs = true, .members = true, .past = true,
 	.check = span_check, .open = span_open, .concerns = span_concerns,
 	.event = duration_event, .forget = span_forget,
 };
@@ -280,7 +280,7 @@ const struct trigger_kind trigger_duration = {
 const struct trigger_kind trigger_open = {
 	.name = "open", .usage = "open(SPAN) > TIME",
 	.args_min = 1, .args_max = WHEN_ARGS_MAX,
-	.compare = COMPARE_MORE, .time = true, .pairs = true, .members = true,
+	.compare = COMPARE_MORE, .time = true, .pairs = true, .members = true, .past = true,
 	.check = span_check, .open = span_open, .concerns = span_concerns,
 	.event = open_event, .run = open_run, .forget = span_forget,
 };

@@ -168,6 +168,14 @@ trigger_event(struct trigger_source *s, const struct tnf_event *ev)
 }
 
 void
+trigger_past(struct trigger_source *s, const struct tnf_event *ev)
+{
+	s->past = true;
+	source_event(s, ev);
+	s->past = false;
+}
+
+void
 trigger_lost(struct trigger_source *s, uint64_t n)
 {
 	if (n == 0)
@@ -277,6 +285,8 @@ fire(struct watch *w, int64_t time, const struct tnf_event *ev, const struct tri
 	struct trigger_firing f = { w->trigger->number, time, w->source->client, ev, NULL, span };
 	char reason[REASON_TEXT];
 
+	if (w->source->past)
+		return;
 	vsnprintf(reason, sizeof(reason), fmt, ap);
 	make_printable(reason);
 	f.reason = reason;

@@ -92,6 +92,9 @@ bool trigger_concerns(const struct trigger_source *, unsigned trigger, const str
 
 /* Feeds the next event of the source, in order of time. */
 void trigger_event(struct trigger_source *, const struct tnf_event *);
+/* The same for an event of before the source was watched: it fires nothing, but a span that it
+   begins is open from then on. */
+void trigger_past(struct trigger_source *, const struct tnf_event *);
 /* n events of the source have been lost since the last call.  Spans that are open in the
    source are forgotten, as their ends may be among the lost events. */
 void trigger_lost(struct trigger_source *, uint64_t n);

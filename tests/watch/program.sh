@@ -39,4 +39,31 @@ for n in 5 6 7; do echo "checkout $n is stuck in shop ($SHOPPID/$SHOPPID)"; done
 diff "$TMP/want" "$TMP/reasons" || fail "other reasons"
 [ "$(jq '[.firings[] | select(.trigger == "seventh")] | length' "$(incident)/incident.json")" -eq 1 ] ||
 	fail "the seventh: $(jq .firings "$(incident)/incident.json")"
+
+# An order that began before a kill is taken up: it still hangs, and only it does.
+conf <<T
+keep = 60s
+[process desk]
+program = $SHOP
+enable = order
+size = 256k
+[trigger hangs]
+when = open(order) > 1s
+after = 0s
+T
+sed 's/> 1s/> 1h/' "$CONF" >"$TMP/one.conf" && mv "$TMP/one.conf" "$CONF"
+watch
+wait_for 120 is_watched || fail "not watched again: $(cat "$TMP/log" "$TMP/status")"
+echo "orders 3 0" >&3
+echo begin >&3
+is_begun() { grep -qx begin "$TMP/said"; }
+wait_for 120 is_begun || fail "no order"
+kill -9 "$PID"
+wait "$PID" 2>/dev/null
+sed -i 's/> 1h/> 1s/' "$CONF"
+watch
+wait_for 120 kept hangs || fail "the hang is forgotten: $(cat "$TMP/status" "$TMP/log")"
+jq -e '(.firings | length == 1) and .firings[0].event.args.id == 4' "$(incident)/incident.json" \
+	>/dev/null || fail "hangs: $(jq .firings "$(incident)/incident.json")"
+stop_watch
 echo "$(grep -c . "$TMP/reasons") heard"
