@@ -129,6 +129,8 @@ tnfdump_contradicts(const struct dump *d, char **paths)
 		    "--follow or --reverse, nor into a format that holds one machine (tnf, ctf)";
 	else if (top_asked(d) && d->follow == NULL)
 		why = "--top shows what happens now: with --follow FILE, PID or kernel";
+	else if (d->why != NULL && d->follow != NULL)
+		why = "--why and --why-slow explain what is over: not with --follow";
 	else if (d->normalize && d->by == NULL)
 		why = "--normalize: groups the texts of --stats=LIST and --top=LIST";
 	else if (d->histogram && (d->diff || d->output != output_find("stats")))

@@ -39,12 +39,14 @@ if [ -n "$memory_group" ]; then
 		export WHY_MEMCG=$memory_group
 fi
 
-# record NAME: the program's trace is NAME.tnf, the kernel's NAME.kernel.
+# record NAME [samples]: the program's trace is NAME.tnf, the kernel's NAME.kernel.
 record() {
 	"$prex" -k >"$TMP/out" 2>&1 <<-END || fail "prex -k: $(cat "$TMP/out")"
 		buffer alloc 96m
 		trace \$why
 		enable \$why
+		${2:+trace keys=profile}
+		${2:+enable keys=profile}
 		ktrace on
 	END
 	# Others that happen to run here are to take little of the CPUs: the priority of a session
@@ -64,7 +66,7 @@ judge() {
 	local name=$1 words=$2 id hits=0 verdict first=
 	shift 2
 	[ -z "$wanted" ] || [[ " $wanted " == *" $name "* ]] || return 0
-	record "$name"
+	record "$name" "$SAMPLES"
 	if ! [ -s "$TMP/$name.tnf" ] || grep -q '^causes: \|^no ' "$TMP/out"; then
 		echo "skip   $name: $(grep -m1 '^causes: \|^no ' "$TMP/out")" >>"$TMP/table"
 		return 0
@@ -88,7 +90,9 @@ wanted=$*
 
 judge hog 'for a CPU.*cpuhog'
 judge compute '^Spent .* on the CPU'
-judge spins '^Spent .* on the CPU'
+SAMPLES=yes
+judge spins '^Spent .* on the CPU, spins in spins_request'
+SAMPLES=
 judge stopped 'stopped by stopper'
 judge throttled 'throttled'
 judge inversion 'low .*runnable, CPU: middle'
