@@ -136,7 +136,7 @@ void
 why_put_leaf(struct why *w, struct out *o, const struct why_node *n, bool numbers)
 {
 	const char *call, *hot;
-	unsigned share, all;
+	bool spins;
 
 	switch (n->kind) {
 	case WHY_RUN:
@@ -145,10 +145,8 @@ why_put_leaf(struct why *w, struct out *o, const struct why_node *n, bool number
 		    "on the CPU");
 		if (n->call >= 0 && (call = pretty_call_name((uint64_t)n->call, 0)) != NULL)
 			tnf_out_format(o, ", in %s()", call);
-		if (numbers && (hot = why_hot(w, n, &share, &all)) != NULL)
-			tnf_out_format(o, share * 10 >= all * 8 && all >= 5 ?
-			    ", spins in %s (%u of %u samples)" : ", in %s (%u of %u samples)",
-			    hot, share, all);
+		if (numbers && (hot = why_hot(w, n, &spins)) != NULL)
+			tnf_out_format(o, ", %s %s", spins ? "spins in" : "in", hot);
 		break;
 	case WHY_READY:
 		out_str(o, n->cause == WHY_THROTTLED ? "throttled: its control group has used up "

@@ -8,6 +8,9 @@
 #include "common/xalloc.h"
 
 #define FRAMES_MAX	32
+#define SPINS_MIN	5u	/* samples ... */
+#define AROUND		20000000	/* ns */
+#define LOOP_BYTES	64u	/* ... within so little code are a loop */
 
 /* Functions of the kernel by the beginning of their names.  The cause with the highest rank
    wins: a page fault waits for a disk, a lock may be taken on the way to one. */
@@ -154,47 +157,88 @@ why_name(struct why *w, uint32_t id, int64_t time)
 	return w->name.base;
 }
 
-/* The function in which most of the samples of a stretch were taken; NULL: there is none.
-   *share gets how many of *all there are. */
-const char *
-why_hot(struct why *w, const struct why_node *n, unsigned *share, unsigned *all)
+/* The first sample of the thread that is not before 'from'. */
+static uint32_t
+sample_from(const struct thread *t, int64_t from)
 {
-	const struct thread *t = why_changes_of(w, n->thread);
-	struct { const char *name; unsigned n; } seen[16] = { { NULL, 0 } };
-	unsigned best = 0;
-
 	uint32_t low = 0, high = t->n_samples;
 
-	*all = 0;
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
-		if (t->samples[middle].time < n->from)
+		if (t->samples[middle].time < from)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	for (; low < t->n_samples && t->samples[low].time < n->to; low++) {
-		const struct sample *s = &t->samples[low];
-		struct tnf_event ev = event_at(t, s->probe, s->pos, s->time);
-		uint64_t pc[FRAMES_MAX];
-		const char *name = NULL;
-		int user = perprobe_member(s->probe, "user");
-		struct tnf_value v, item;
+	return low;
+}
 
-		if (stack_of(&ev, pc) > 0)
-			name = w->source.symbol(w->source.arg, &ev, pc[0]);
-		else if (user >= 0 && tnf_event_value(&ev, (unsigned)user, &v) && !v.null &&
-		    v.kind == TNF_K_ARRAY && tnf_value_item(ev.file, &v, 0, &item))
-			name = w->source.symbol(w->source.arg, &ev, item.u.u);
-		++*all;
-		for (unsigned k = 0; name != NULL && k < 16; k++)
-			if (seen[k].name == NULL || strcmp(seen[k].name, name) == 0) {
-				seen[k].name = name;
-				if (++seen[k].n > seen[best].n)
-					best = k;
+/* The address at which the thread was: of the kernel, or of its program. */
+static uint64_t
+sample_address(const struct tnf_event *ev)
+{
+	int user = perprobe_member(ev->probe, "user");
+	uint64_t pc[FRAMES_MAX];
+	struct tnf_value v, item;
+
+	if (stack_of(ev, pc) > 0)
+		return pc[0];
+	return user >= 0 && tnf_event_value(ev, (unsigned)user, &v) && !v.null &&
+	    v.kind == TNF_K_ARRAY && tnf_value_item(ev->file, &v, 0, &item) ? item.u.u : 0;
+}
+
+/* The samples taken in one function. */
+struct hot {
+	const char *name;
+	unsigned n;
+	uint64_t low, high;
+};
+
+#define HOT_MAX	16u
+
+/* Adds up samples by function; returns how many there are, and *best is the hottest. */
+static unsigned
+hot_add(struct why *w, const struct thread *t, uint32_t from, uint32_t to, struct hot seen[HOT_MAX],
+    struct hot **best)
+{
+	*best = seen;
+	for (uint32_t i = from; i < to; i++) {
+		const struct sample *s = &t->samples[i];
+		struct tnf_event ev = event_at(t, s->probe, s->pos, s->time);
+		uint64_t pc = sample_address(&ev);
+		const char *name = pc == 0 || w->source.symbol == NULL ? NULL :
+		    w->source.symbol(w->source.arg, &ev, pc);
+
+		for (struct hot *h = seen; name != NULL && h < seen + HOT_MAX; h++)
+			if (h->name == NULL || strcmp(h->name, name) == 0) {
+				h->name = name;
+				h->low = h->n == 0 || pc < h->low ? pc : h->low;
+				h->high = pc > h->high ? pc : h->high;
+				*best = ++h->n > (*best)->n ? h : *best;
 				break;
 			}
 	}
-	*share = seen[best].n;
-	return seen[best].name;
+	return to - from;
+}
+
+const char *
+why_hot(struct why *w, const struct why_node *n, bool *spins)
+{
+	const struct thread *t = why_changes_of(w, n->thread);
+	uint32_t from = sample_from(t, n->from), to = sample_from(t, n->to);
+	struct hot seen[HOT_MAX] = { { .n = 0 } }, around[HOT_MAX] = { { .n = 0 } }, *best, *loop;
+	unsigned all = hot_add(w, t, from, to, seen, &best);
+
+	*spins = false;
+	if (best->n == 0 || best->n * 2 < all)
+		return NULL;
+	/* Others may have had the CPU in between: the samples around belong to the same loop. */
+	for (unsigned i = 0; i < SPINS_MIN; i++) {
+		from -= from > 0 && t->samples[from - 1].time > n->from - AROUND;
+		to += to < t->n_samples && t->samples[to].time < n->to + AROUND;
+	}
+	all = hot_add(w, t, from, to, around, &loop);
+	*spins = loop->n >= SPINS_MIN && loop->n * 10 >= all * 8 &&
+	    loop->high - loop->low < LOOP_BYTES && strcmp(loop->name, best->name) == 0;
+	return best->name;
 }

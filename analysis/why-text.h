@@ -49,8 +49,8 @@ const char *why_reason_name(const struct why_node *);	/* NULL: none */
 /* The name of the disk of a node's request, valid until the next call; NULL: not known. */
 const char *why_disk(struct why *, const struct why_node *);
 
-/* The function in which most samples of the node's time were taken: *share of *all; NULL:
-   there are no samples. */
-const char *why_hot(struct why *, const struct why_node *, unsigned *share, unsigned *all);
+/* The function in which half of the samples of the node's time, or more, were taken; NULL: there
+   is none.  *spins: nearly all are within a few instructions, as of a loop that waits. */
+const char *why_hot(struct why *, const struct why_node *, bool *spins);
 
 #endif

@@ -41,7 +41,7 @@ fi
 
 # record NAME [samples]: the program's trace is NAME.tnf, the kernel's NAME.kernel.
 record() {
-	"$prex" -k >"$TMP/out" 2>&1 <<-END || fail "prex -k: $(cat "$TMP/out")"
+	"$prex" -k --set sample_rate=999 >"$TMP/out" 2>&1 <<-END || fail "prex -k: $(cat "$TMP/out")"
 		buffer alloc 96m
 		trace \$why
 		enable \$why

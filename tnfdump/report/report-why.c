@@ -42,9 +42,18 @@ run_comm(void *arg, const struct tnf_event *ev)
 static const char *
 run_symbol(void *arg, const struct tnf_event *ev, uint64_t addr)
 {
+	const struct dump *d = arg;
+	struct tnf_event of = *ev;
 	uint64_t offset;
+	const char *name = origin_place(arg, ev, addr, &offset);
 
-	return origin_place(arg, ev, addr, &offset);
+	/* A process's own file tells its objects, if the kernel's does not. */
+	for (unsigned i = 0; i < d->n_inputs && name == NULL && addr >> 63 == 0; i++) {
+		of.file = d->inputs[i].file;
+		if (of.file != ev->file && tnf_file_host(of.file) == tnf_file_host(ev->file))
+			name = origin_place(arg, &of, addr, &offset);
+	}
+	return name;
 }
 
 static const char *
