@@ -348,6 +348,7 @@ window_end(struct daemon *d)
 		w->id = tnf_xstrdup(d->window.id);
 		w->first = d->window.firing[0].time;
 		w->page = section == NULL || !section->no_page;
+		w->when = section != NULL && section->when != NULL ? tnf_xstrdup(section->when) : NULL;
 		window_page(d, w);
 	} else {
 		say("%s: lost: %s", d->window.id, strerror(e));
@@ -380,6 +381,7 @@ writer_ended(struct daemon *d, struct writer *w, int status)
 	window_note_done(d->config, w->id);
 	free(temp);
 	free(w->id);
+	free(w->when);
 	*w = (struct writer){ .pid = 0 };
 	incident_make_room(d->config);
 }
@@ -708,8 +710,10 @@ daemon_end(struct daemon *d)
 	daemon_sources_end(d);
 	segment_worker_stop();
 	leftover_end(d->config);
-	for (size_t i = 0; i < WRITERS_MAX; i++)
+	for (size_t i = 0; i < WRITERS_MAX; i++) {
 		free(d->writer[i].id);
+		free(d->writer[i].when);
+	}
 	for (size_t i = 0; i < d->config->n_triggers; i++)
 		trigger_counts_free(&d->counts[i]);
 	free(d->counts);

@@ -79,6 +79,8 @@ void incident_json(struct out *, const struct incident_facts *);
 
 struct report {
 	char	*id;
+	char	*why;		/* the option of tnfdump that explains the operation that fired */
+	size_t	 part;		/* of the files, the one that is made next */
 	int64_t	 from, until;	/* monotonic: what the page shows */
 };
 

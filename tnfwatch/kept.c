@@ -231,6 +231,19 @@ show_cause(const struct config *c, const char *id)
 	names_free(ids, n_ids);
 }
 
+/* The verdict: what stands in why.txt before the tree. */
+static void
+show_why(const char *path)
+{
+	char *file = tnf_xasprintf("%s/why.txt", path), *text = read_text(file, JSON_MAX);
+	char *rest = text, *line;
+
+	while ((line = strsep(&rest, "\n")) != NULL && *line != '\0' && strncmp(line, "   at ms", 8) != 0)
+		tnf_printable_printf(stdout, "%s\n", line);
+	free(file);
+	free(text);
+}
+
 static int
 show_one(const struct config *c, const char *id, const char *path)
 {
@@ -239,8 +252,10 @@ show_one(const struct config *c, const char *id, const char *path)
 	int n = scandir(path, &list, NULL, alphasort);
 
 	free(json);
-	if (text != NULL && n >= 0)
+	if (text != NULL && n >= 0) {
 		show_cause(c, id);
+		show_why(path);
+	}
 	if (text == NULL || n < 0) {
 		say("%s: %s", path, strerror(errno));
 		free(text);

@@ -1,5 +1,6 @@
 /*
- * report.c - the page of each incident, made when it is complete.
+ * report.c - what tnfdump makes of each incident when the incident is complete: a page, and why
+ * the operation that fired took so long.
  */
 #include <sys/wait.h>
 
@@ -16,7 +17,17 @@
 #include "tnfwatch/util.h"
 
 #define TEMP	".report"
-#define PAGE	"report.html"
+
+/* The files, one after the other; 'why' is in the report. */
+static const struct part {
+	const char	*name;
+	const char	*option;	/* NULL: the report's 'why' */
+	bool		 all;		/* of all traces, not only of the page's time */
+} parts[] = {
+	{ "why.txt", NULL, true },
+	{ "report.html", "--to=html", false },
+};
+#define PARTS	(sizeof parts / sizeof *parts)
 
 static int
 is_trace(const struct dirent *d)
@@ -55,6 +66,7 @@ report_main(int dir, char **argv)
 static pid_t
 report_start(int dir, const struct report *r)
 {
+	const struct part *part = &parts[r->part];
 	char *program = tnf_program_path("tnfdump"),
 	    *from = tnf_xasprintf("--from=@%lld", (long long)r->from),
 	    *until = tnf_xasprintf("--until=@%lld", (long long)r->until), **argv;
@@ -64,9 +76,11 @@ report_start(int dir, const struct report *r)
 
 	argv = tnf_xcalloc((size_t)(n > 0 ? n : 0) + 6, sizeof *argv);
 	argv[at++] = program;
-	argv[at++] = (char *)(uintptr_t)"--to=html";
-	argv[at++] = from;
-	argv[at++] = until;
+	argv[at++] = part->option != NULL ? (char *)(uintptr_t)part->option : r->why;
+	if (!part->all) {
+		argv[at++] = from;
+		argv[at++] = until;
+	}
 	for (int i = 0; i < n; i++)
 		argv[at++] = found[i]->d_name;
 	if (n > 0 && (pid = fork()) == 0)
@@ -82,9 +96,19 @@ report_start(int dir, const struct report *r)
 }
 
 static void
-reports_drop_first(struct reports *r)
+report_free(struct report *r)
 {
-	free(r->list[0].id);
+	free(r->id);
+	free(r->why);
+}
+
+/* Goes on to the next part of the first report, or to the next report. */
+static void
+reports_advance(struct reports *r)
+{
+	if (++r->list[0].part < PARTS)
+		return;
+	report_free(&r->list[0]);
 	memmove(r->list, r->list + 1, --r->n * sizeof *r->list);
 }
 
@@ -100,7 +124,7 @@ reports_next(struct reports *r, const struct config *c)
 			close(dir);
 		}
 		if (r->pid == 0)
-			reports_drop_first(r);
+			reports_advance(r);
 	}
 }
 
@@ -119,27 +143,37 @@ reports_clean(const struct config *c)
 	names_free(list, n);
 }
 
+/* The option of tnfdump that explains the operation of a trigger "duration(order) > 1s". */
+static char *
+report_why(const struct writer *w)
+{
+	const char *pair = w->when != NULL ? strchr(w->when, '(') : NULL;
+	size_t n = pair != NULL ? strcspn(pair + 1, "(),[ ") : 0;
+
+	return n > 0 ? tnf_xasprintf("--why=%.*s", (int)n, pair + 1) : tnf_xstrdup("--why");
+}
+
 void
 reports_add(struct reports *r, const struct config *c, const struct writer *w)
 {
 	if (r->n == REPORTS_MAX) {
-		free(r->list[1].id);
+		report_free(&r->list[1]);
 		memmove(r->list + 1, r->list + 2, (--r->n - 1) * sizeof *r->list);
 	}
 	r->list[r->n++] = (struct report){ .id = tnf_xstrdup(w->id), .from = w->from,
-	    .until = w->until };
+	    .until = w->until, .why = report_why(w) };
 	reports_next(r, c);
 }
 
-/* Gives a page its name if it is whole. */
+/* Gives a part its name if it is whole. */
 static void
-report_settle(const struct config *c, const char *id, int status)
+report_settle(const struct config *c, const struct report *r, int status)
 {
-	int dir = incident_open(c, id);
+	int dir = incident_open(c, r->id);
 
 	if (dir < 0)
 		return;
-	if (status != 0 || renameat(dir, TEMP, dir, PAGE) != 0)
+	if (status != 0 || renameat(dir, TEMP, dir, parts[r->part].name) != 0)
 		unlinkat(dir, TEMP, 0);
 	else
 		incident_make_room(c);
@@ -151,9 +185,9 @@ reports_ended(struct reports *r, const struct config *c, pid_t pid, int status)
 {
 	if (pid != r->pid || pid == 0)
 		return;
-	report_settle(c, r->list[0].id, status);
+	report_settle(c, &r->list[0], status);
 	r->pid = 0;
-	reports_drop_first(r);
+	reports_advance(r);
 	reports_next(r, c);
 }
 
@@ -164,9 +198,10 @@ reports_stop(struct reports *r, const struct config *c)
 		kill(r->pid, SIGKILL);
 		while (waitpid(r->pid, NULL, 0) < 0 && errno == EINTR)
 			;
-		report_settle(c, r->list[0].id, -1);
+		report_settle(c, &r->list[0], -1);
 		r->pid = 0;
 	}
-	while (r->n > 0)
-		reports_drop_first(r);
+	for (size_t i = 0; i < r->n; i++)
+		report_free(&r->list[i]);
+	r->n = 0;
 }

@@ -39,6 +39,12 @@ w fire once --wait >"$TMP/out" 2>"$TMP/err" && fail "a second one is kept: $(cat
 grep -q 'its limit or once' "$TMP/err" || fail "said: $(cat "$TMP/err")"
 wait_for 120 test -e "$D/incidents/$page/report.html" || fail "no page"
 [ ! -e "$D/incidents/$id/report.html" ] || fail "a page that was not wanted"
+# Why the slowest operation was slow stands beside the page, and at the head of "show".
+why=$D/incidents/$page/why.txt
+[ "$(stat -c %a "$why")" = 600 ] || fail "why.txt: $(ls -l "$D/incidents/$page")"
+head -1 "$why" | grep -q '^order .* ms, ' || fail "why: $(cat "$why")"
+[ "$(w show "$page" | sed -n 2p)" = "$(head -1 "$why")" ] || fail "show: $(w show "$page" | head -4)"
+[ ! -e "$D/incidents/$id/why.txt" ] || fail "a reason that was not wanted"
 
 # Equal causes are one line, and one archive has all of an incident.
 w list --causes >"$TMP/out" || fail "list --causes"
