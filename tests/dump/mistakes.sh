@@ -67,7 +67,6 @@ done <<'M'
 2|--stats: not with --template|-t t --stats a.tnf
 2|--states: not with --stats|--stats --states a.tnf
 0|--states: no event tells a state of a thread|--states a.tnf
-2|--why and --why-slow explain what is over|--why --follow a.tnf
 2|--normalize: groups the texts|--normalize --stats a.tnf
 2|--stats: within() belongs to --where|--stats='within(x)' a.tnf
 2|--id: belongs to --why|--id 7 a.tnf

@@ -116,6 +116,7 @@ for option in "--why", "--why=request_start", "--why=request --id=99", "--why --
     check(option, run(*option.split(), *files)[0] == text, run(*option.split(), *files))
 check("--id 3", run("--why", "--id", "3", *files)[0].startswith("request 0.100 ms"))
 check("no such id", run("--why", "--id", "77", *files)[2] == 1)
+check("--follow", run("--why", "--follow", files[0])[2] == 2)
 check("no such pair", "there are request" in run("--why=nosuch", *files)[1])
 # Filters choose the instances, and not what explains them.
 check("filtered", run("--why", "--where", "probe == 'request_start' and id == 99", *files)[0]
