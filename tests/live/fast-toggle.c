@@ -42,17 +42,19 @@ check(tnfctl_errcode_t err, const char *what)
 		errx(1, "%s: %s: %s", what, tnfctl_strerror(err), tnfctl_error_detail());
 }
 
-/* Lets the target run for so long. */
+/* Lets the target run for so long.  The timer goes on, as its first signal may come before the
+   target runs. */
 static void
 run_for(tnfctl_handle_t *h, long us)
 {
-	const struct itimerval once = { .it_value.tv_usec = us };
+	const struct itimerval every = { { 0, us }, { 0, us } }, never = { .it_value.tv_sec = 0 };
 	tnfctl_event_t event;
 
-	setitimer(ITIMER_REAL, &once, NULL);
+	setitimer(ITIMER_REAL, &every, NULL);
 	do
 		check(tnfctl_continue(h, &event, NULL), "continue");
 	while (event == TNFCTL_EVENT_DLOPEN || event == TNFCTL_EVENT_DLCLOSE);
+	setitimer(ITIMER_REAL, &never, NULL);
 	if (event != TNFCTL_EVENT_EINTR)
 		errx(1, "event %d instead of an interrupt", (int)event);
 }
