@@ -206,11 +206,11 @@ set_when(struct config_reader *r, const char *key, const char *value, void *at)
 	return set_string(r, key, value, at);
 }
 
-/* Words as kernel.c takes them: "name=x", "cgroup=x", "unit=x", and numbers of processes. */
+/* Words as kernel.c takes them: the rules of prex(1), such as "name=x", and numbers of processes. */
 static bool
 set_pfilter(struct config_reader *r, const char *key, const char *value, void *at)
 {
-	static const char *const rules[] = { "name=", "cgroup=", "unit=" };
+	static const char *const rules[] = { "name=", "cgroup=", "unit=", "pod=" };
 	char *copy = tnf_xstrdup(value), *rest = copy, *word;
 	bool good = true;
 
@@ -221,7 +221,7 @@ set_pfilter(struct config_reader *r, const char *key, const char *value, void *a
 			    word[strlen(rules[i])] != '\0';
 		if (!good)
 			config_mistake(r, r->value_line, "%s: %s: no rule: write a process number, "
-			    "name=PROGRAM, cgroup=PATH or unit=NAME", key, word);
+			    "name=PROGRAM, cgroup=PATH, unit=NAME or pod=NAME", key, word);
 	}
 	free(copy);
 	return good && set_string(r, key, value, at);

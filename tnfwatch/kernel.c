@@ -23,7 +23,7 @@ kernel_fail(tnfctl_errcode_t err, const char *what, char *why, size_t size)
 	return false;
 }
 
-/* Words: rules as prex(1) has them ("name=", "cgroup=", "unit="), and numbers of processes. */
+/* Words: rules as prex(1) has them ("name=", "cgroup=", "unit=", "pod="), and numbers of processes. */
 static tnfctl_errcode_t
 filter_set(tnfctl_handle_t *h, const char *text)
 {

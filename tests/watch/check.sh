@@ -83,6 +83,8 @@ sed -i '1s/.*/[kernel] ; a comment/; 5s/0/2/' "$TMP/bad.conf"
 printf '[kernel]\npfilter = nmae=redis\n' >"$TMP/bad.conf"
 "$W" check -c "$TMP/bad.conf" 2>"$TMP/err" && fail "a rule that is none is accepted"
 grep -q ':2: pfilter: nmae=redis: no rule' "$TMP/err" || fail "said: $(cat "$TMP/err")"
+printf '[kernel]\npfilter = name=redis cgroup=/a unit=b.service pod=shop 17\n' >"$TMP/good.conf"
+"$W" check -c "$TMP/good.conf" >"$TMP/out" 2>&1 || fail "a right pfilter: $(cat "$TMP/out")"
 cat >"$TMP/some.conf" <<'T'
 [kernel]
 enable = $always sycall io
