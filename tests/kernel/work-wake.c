@@ -160,8 +160,15 @@ wake_maps(long n, char **arg)
 	printf("other %d\n", (int)other);
 }
 
+/* clang keeps frame pointers by an option alone, which the build gives. */
+#if __has_attribute(optimize)
+#define WITH_FRAME	__attribute__((noinline, optimize("no-omit-frame-pointer")))
+#else
+#define WITH_FRAME	__attribute__((noinline))
+#endif
+
 /* Computes for so many milliseconds of CPU time, in a function of its own. */
-__attribute__((noinline, optimize("no-omit-frame-pointer"))) static void
+WITH_FRAME static void
 burn_here(long ms)
 {
 	struct timespec now;

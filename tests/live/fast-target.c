@@ -16,8 +16,13 @@
 #include <time.h>
 #include <unistd.h>
 
+/* clang has no attribute that keeps a call as it is written but these. */
+#if __has_attribute(noipa)
 #define NOIPA		__attribute__((noipa))
-#define NOIPA_USED	static __attribute__((noipa, used))
+#else
+#define NOIPA		__attribute__((noinline, optnone))
+#endif
+#define NOIPA_USED	static NOIPA __attribute__((used))
 #define THREADS		4
 #define CODE		32
 

@@ -241,7 +241,7 @@ run(unsigned events, unsigned times, bool told)
 		if (id != 0 && n < 64 && any(8) == 0)
 			threads[n++] = id;
 		if (any(50) == 0)
-			(any(2) ? why_sent : why_received)(w, &ev, "a\0b" + any(3), 1);
+			(any(2) ? why_sent : why_received)(w, &ev, &"a\0b"[any(3)], 1);
 		fed++;
 	}
 	double fed_at = now();
