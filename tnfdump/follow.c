@@ -439,4 +439,5 @@ follow_close(struct dump *d)
 	tnf_stream_close(d->stream);
 	free(d->inputs);	/* the mappings last until the program ends */
 	free(f);
+	d->follow = NULL;
 }

@@ -375,6 +375,7 @@ options_free(struct dump *d)
 	columns_free(d);
 	template_run_free(d);
 	free(d->conditions);
+	free(d->follow);
 	free(d->why);
 	free(d->source);
 }

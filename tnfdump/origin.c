@@ -321,7 +321,7 @@ container_names(struct dump *d, const struct tnf_event *ev, struct origin_contai
 
 	snprintf(word, sizeof word, "container/%s", c->group.id);
 	if (*c->group.id == '\0' || (fact = origin_fact(d, ev->file, word)) == NULL ||
-	    sscanf(fact, "%255s %63s %255s", c->names.pod, c->names.pod_namespace, c->names.name) != 3)
+	    sscanf(fact, "%255s %63s %63s", c->names.pod, c->names.pod_namespace, c->names.name) != 3)
 		c->names = (struct container_names){ .pod = "" };
 }
 
