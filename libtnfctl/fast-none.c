@@ -32,10 +32,15 @@ tnfctl_room_free(struct fast_room *r)
 {
 }
 
-bool
-tnfctl_fast_has(const tnfctl_handle_t *h, const struct fast *f)
+tnfctl_probe_t *
+tnfctl_fast_at(const tnfctl_handle_t *h, uintptr_t address)
 {
-	return false;
+	return NULL;
+}
+
+void
+tnfctl_fast_placed(tnfctl_handle_t *h, tnfctl_probe_t *p)
+{
 }
 
 struct fast *

@@ -47,6 +47,7 @@ tnfctl_room_free(struct fast_room *r)
 {
 	if (r == NULL)
 		return;
+	tnf_map_free(&r->places);
 	free(r->pads);
 	free(r);
 }
@@ -153,18 +154,24 @@ tnfctl_fast_usdt(tnfctl_handle_t *h, int fd, const struct mapping *m, const stru
 	return NULL;
 }
 
-bool
-tnfctl_fast_has(const tnfctl_handle_t *h, const struct fast *f)
+tnfctl_probe_t *
+tnfctl_fast_at(const tnfctl_handle_t *h, uintptr_t address)
 {
-	for (size_t i = 0; i < h->nprobes; i++) {
-		const struct fast *o = h->probes[i]->fast;
+	tnfctl_probe_t **p = tnf_map_get(&h->fast->places, &address, sizeof(address));
 
-		if (o != NULL && o->made && !h->probes[i]->gone && o->n > 0 && f->n > 0)
-			for (size_t k = 0; k < o->n; k++)
-				if (o->v[k].address == f->v[0].address)
-					return true;
+	return p == NULL || (*p)->gone || (*p)->fast == NULL ? NULL : *p;
+}
+
+void
+tnfctl_fast_placed(tnfctl_handle_t *h, tnfctl_probe_t *p)
+{
+	for (size_t i = 0; i < p->fast->n; i++) {
+		uintptr_t address = p->fast->v[i].address;
+		tnfctl_probe_t **at = tnf_map_put(&h->fast->places, &address, sizeof(address), NULL);
+
+		if (at != NULL && (*at == NULL || (*at)->gone || (*at)->fast == NULL))
+			*at = p;
 	}
-	return false;
 }
 
 static uintptr_t
@@ -188,6 +195,7 @@ find_room(tnfctl_handle_t *h)
 	    word_of(h, CONTROL(h, fast_define)) == 0 ||
 	    (h->fast = calloc(1, sizeof(*h->fast))) == NULL)
 		return false;
+	tnf_map_init(&h->fast->places, sizeof(tnfctl_probe_t *));
 	h->fast->define = word_of(h, CONTROL(h, fast_define));
 	h->fast->entry = word_of(h, CONTROL(h, fast_entry));
 	h->fast->inner = word_of(h, CONTROL(h, fast_inner));
@@ -349,6 +357,7 @@ adopt_site(tnfctl_handle_t *h, const struct fast_site *s, uintptr_t probe)
 	f->v = grown;
 	f->v[f->n++] = *s;
 	f->made = true;
+	tnfctl_fast_placed(h, *known);
 }
 
 /* Are all jumps there?  An object that was unloaded, and loaded again, has none. */

@@ -10,6 +10,7 @@
 #ifndef LIBTNFCTL_FAST_H
 #define LIBTNFCTL_FAST_H
 
+#include "common/map.h"
 #include "common/proc.h"
 #include "libtnfctl/handle.h"
 #include "libtnfctl/imports.h"
@@ -49,6 +50,7 @@ struct fast_room {
 	size_t	 sites, text;	/* ... sites in it, and bytes of text at its end */
 	struct fast_pads *pads;
 	size_t	 npads;
+	struct map places;	/* the probe at each site, by its address */
 };
 
 /* From now on, probes that the handle imports are fast where they can be.  BADARG: this
@@ -65,8 +67,10 @@ struct fast *tnfctl_fast_function(tnfctl_handle_t *, int fd, const struct mappin
 	    uint64_t address, const char **why);
 struct fast *tnfctl_fast_usdt(tnfctl_handle_t *, int fd, const struct mapping *,
 	    const struct usdt_probe *, const char **why);
-/* Has the handle a made probe at its first site? */
-bool	tnfctl_fast_has(const tnfctl_handle_t *, const struct fast *);
+/* The handle's probe that has a site there; NULL: none, or no more. */
+tnfctl_probe_t *tnfctl_fast_at(const tnfctl_handle_t *, uintptr_t address);
+/* The probe has its sites from now on; one that was there before keeps the place. */
+void	tnfctl_fast_placed(tnfctl_handle_t *, tnfctl_probe_t *);
 
 /* As target_ops.probe_set; makes the probe first, if need be.  If the probe cannot be fast, the
    kernel gets it. */

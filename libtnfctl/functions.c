@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "common/elf-file.h"
+#include "common/map.h"
 #include "libtnfctl/arch/arch.h"
 #include "libtnfctl/functions.h"
 #include "libtnfctl/objects.h"
@@ -22,8 +23,8 @@ struct choice {
 	const char *name;
 	bool	(*fn)(void *, const char *, uint64_t);
 	void	*arg;
-	long	n;
-	char	(*seen)[NAME_MAX_HERE + 1];	/* FUNCTIONS_MAX of them */
+	long	n, max;
+	struct map seen;	/* names: .symtab has the functions of .dynsym again */
 };
 
 /* Names become words of attribute strings; "name@@VERSION" is the name. */
@@ -36,29 +37,18 @@ name_is_fit(const char *s)
 	return n > 0 && n <= NAME_MAX_HERE && s[n] == '\0';
 }
 
-/* Was a function of this name seen before?  .symtab has the functions of .dynsym again. */
-static bool
-was_seen(const struct choice *c, const char *name)
-{
-	for (long i = 0; i < c->n && i < (long)FUNCTIONS_MAX; i++)
-		if (strcmp(c->seen[i], name) == 0)
-			return true;
-	return false;
-}
-
 static bool
 functions_choose_one(void *arg, const char *name, uint64_t address)
 {
 	struct choice *c = arg;
+	bool fresh = true;
 
-	if (!name_is_fit(name) ||
-	    (c->is_regex ? regexec(&c->regex, name, 0, NULL, 0) != 0 :
-	    strcmp(name, c->name) != 0) || was_seen(c, name))
+	if (!name_is_fit(name) || (c->is_regex ? regexec(&c->regex, name, 0, NULL, 0) != 0 :
+	    strcmp(name, c->name) != 0))
 		return true;
-	if (c->n++ >= (long)FUNCTIONS_MAX)
+	if (tnf_map_put(&c->seen, name, strlen(name), &fresh) == NULL || !fresh)
 		return true;
-	strcpy(c->seen[c->n - 1], name);
-	return c->fn(c->arg, name, address);
+	return c->n++ >= c->max || c->fn(c->arg, name, address);
 }
 
 static bool
@@ -80,23 +70,23 @@ pattern_read(struct choice *c, const char *pattern)
 }
 
 long
-tnfctl_functions_choose(int fd, const char *pattern, bool (*fn)(void *, const char *, uint64_t),
-    void *arg)
+tnfctl_functions_choose(int fd, const char *pattern, long max,
+    bool (*fn)(void *, const char *, uint64_t), void *arg)
 {
-	struct choice c = { .fn = fn, .arg = arg };
+	struct choice c = { .fn = fn, .arg = arg, .max = max };
 	struct elffile *e = tnf_elffile_open(fd);
 	long n = -1;
 
 	if (e == NULL)
 		return -1;
-	c.seen = calloc(FUNCTIONS_MAX, sizeof *c.seen);
-	if (c.seen != NULL && pattern_read(&c, pattern)) {
+	tnf_map_init(&c.seen, 0);
+	if (pattern_read(&c, pattern)) {
 		tnf_elffile_functions(e, functions_choose_one, &c);
 		n = c.n;
 		if (c.is_regex)
 			regfree(&c.regex);
 	}
-	free(c.seen);
+	tnf_map_free(&c.seen);
 	tnf_elffile_close(e);
 	return n;
 }

@@ -12,14 +12,15 @@
 
 #include "kernel-probes/uprobe.h"
 
-#define FUNCTIONS_MAX	512u	/* that one pattern may choose of a file */
+#define FUNCTIONS_MAX	512	/* that one pattern may choose of a file, for the kernel */
+#define FUNCTIONS_FAST_MAX 65536	/* the same, for fast probes */
 
 /*
  * Calls fn for each function of an open file whose name the pattern fits: a regular
  * expression between slashes, or a name.  Returns how many fit, of which fn gets
- * FUNCTIONS_MAX at most; -1: the pattern is wrong, or the file is no ELF file.
+ * 'max' at most; -1: the pattern is wrong, or the file is no ELF file.
  */
-long	tnfctl_functions_choose(int fd, const char *pattern,
+long	tnfctl_functions_choose(int fd, const char *pattern, long max,
 	    bool (*fn)(void *arg, const char *name, uint64_t address), void *arg);
 
 /* KP_UPROBE_UNWOUND, KP_UPROBE_NO_RETURN or 0, for all functions of an open file: may a

@@ -30,6 +30,7 @@ struct adding {
 	char	said[512];	/* about returns, "" if all is well */
 	struct fast *fast;	/* of the next probe, or ... */
 	const char *slow;	/* ... why it is no fast one; both NULL: nobody asks */
+	struct map listed;	/* functions: the probes that the process has */
 	int	error;
 };
 
@@ -54,17 +55,28 @@ tnfctl_import_attrs(const struct import *i, const struct kp_uprobe_found *found)
 	    i->slow ? i->slow : "", i->fast || i->slow ? ";" : "") < 0 ? NULL : text;
 }
 
+/* Notes a probe of the process, by its file and symbol; false: it was there before. */
 static bool
-is_listed(const struct adding *a)
+note_listed(struct adding *a, struct file_id file, const struct kp_uprobe_spec *spec)
 {
-	for (size_t i = 0; i < a->h->nprobes; i++) {
+	char key[sizeof spec->symbol + 64];
+	bool fresh = true;
+	int n = snprintf(key, sizeof key, "%jx %jx %x %s", (uintmax_t)file.device,
+	    (uintmax_t)file.inode, spec->flags, spec->symbol);
+
+	tnf_map_put(&a->listed, key, (size_t)n, &fresh);
+	return fresh;
+}
+
+static void
+note_all_listed(struct adding *a)
+{
+	for (size_t i = 0; a->kp == NULL && i < a->h->nprobes; i++) {
 		const struct import *im = a->h->probes[i]->import;
 
-		if (im != NULL && !a->h->probes[i]->gone && tnfctl_file_is(im->file, a->m) &&
-		    im->spec.flags == a->spec.flags && strcmp(im->spec.symbol, a->spec.symbol) == 0)
-			return true;
+		if (im != NULL && !a->h->probes[i]->gone)
+			note_listed(a, im->file, &im->spec);
 	}
-	return false;
 }
 
 /* Adds a probe to those of the process.  found: see tnfctl_import_attrs(). */
@@ -94,6 +106,8 @@ list_probe(struct adding *a, const char *name, const char *keys, const char *ref
 	p->import = i;
 	p->fast = a->fast;
 	a->fast = NULL;
+	if (p->fast != NULL)
+		tnfctl_fast_placed(a->h, p);
 	return 0;
 }
 
@@ -103,7 +117,8 @@ is_fast_wanted(const tnfctl_handle_t *h)
 	return h != NULL && h->fast != NULL && h->fast->wanted;
 }
 
-/* The handle has this fast probe already, from an earlier session. */
+/* The handle has a fast probe there already: from an earlier session, or by another name of the
+   function. */
 static int
 drop_fast(struct adding *a)
 {
@@ -126,7 +141,7 @@ list_function(struct adding *a, const char *function, uint64_t address, const ch
 		a->slow = "it is a part of a function, to which jumps lead";
 	else
 		a->fast = tnfctl_fast_function(a->h, a->fd, a->m, address, &a->slow);
-	if (a->fast != NULL && tnfctl_fast_has(a->h, a->fast))
+	if (a->fast != NULL && tnfctl_fast_at(a->h, a->fast->v[0].address) != NULL)
 		return drop_fast(a);
 	return list_probe(a, name, keys, NULL, NULL);
 }
@@ -161,7 +176,7 @@ add_usdt_probe(struct adding *a, const struct usdt_probe *p)
 		return kp_uprobe_add(a->kp, name, keys, &a->spec, &id);
 	if (is_fast_wanted(a->h))
 		a->fast = tnfctl_fast_usdt(a->h, a->fd, a->m, p, &a->slow);
-	if (a->fast != NULL && tnfctl_fast_has(a->h, a->fast))
+	if (a->fast != NULL && tnfctl_fast_at(a->h, a->fast->v[0].address) != NULL)
 		return drop_fast(a);
 	tnfctl_usdt_catalogue_find(p->provider, p->name, &named);
 	tnfctl_usdt_describe(p, &named, &found);
@@ -281,7 +296,7 @@ add_function(void *arg, const char *function, uint64_t address)
 		a->spec.flags = sides[s].flags | a->returns;
 		if (a->kp != NULL)
 			a->error = kp_uprobe_add(a->kp, name, keys, &a->spec, &id);
-		else if (!is_listed(a))
+		else if (note_listed(a, (struct file_id){ a->m->device, a->m->inode }, &a->spec))
 			a->error = list_function(a, function, address, name, keys);
 		if (a->error != 0)
 			return false;
@@ -293,13 +308,14 @@ add_function(void *arg, const char *function, uint64_t address)
 static bool
 add_functions_of(struct adding *a, const char *pattern)
 {
-	long n = tnfctl_functions_choose(a->fd, pattern, add_function, a);
+	long max = is_fast_wanted(a->h) ? FUNCTIONS_FAST_MAX : FUNCTIONS_MAX;
+	long n = tnfctl_functions_choose(a->fd, pattern, max, add_function, a);
 
-	if (n > (long)FUNCTIONS_MAX)
+	if (n > max)
 		tnfctl_error_set(TNFCTL_ERR_BADARG,
 		    "function=%s: it fits %ld functions of %s: at most "
-		    "%u can be imported at once", pattern, n, a->spec.shown, FUNCTIONS_MAX);
-	return n <= (long)FUNCTIONS_MAX;
+		    "%ld can be imported at once", pattern, n, a->spec.shown, max);
+	return n <= max;
 }
 
 /* Adds functions of the files that the handle on the kernel was given. */
@@ -361,7 +377,9 @@ add_functions(tnfctl_handle_t *h, struct kp *kp, const char *pattern, bool asked
 
 	if (pattern == NULL)
 		return tnfctl_error_set(TNFCTL_ERR_BADARG, "function: which?");
+	note_all_listed(&a);
 	err = kp != NULL ? add_of_files(&a, pattern) : add_of_maps(&a, pattern);
+	tnf_map_free(&a.listed);
 	if (kp == NULL)
 		tnfctl_imports_added(h, first);
 	else if (err == TNFCTL_ERR_NONE)

@@ -267,20 +267,29 @@ tnfctl_patch_off(tnfctl_handle_t *h, struct fast_site *s)
 	return false;
 }
 
+/* Does a jump of the probe touch the site's instructions? */
+static bool
+is_patched(const tnfctl_probe_t *p, const struct fast_site *s)
+{
+	for (size_t k = 0; k < p->fast->n; k++) {
+		const struct fast_site *o = &p->fast->v[k];
+
+		if (o != s && o->patched != TNF_FAST_BARE &&
+		    o->address < s->address + s->length && s->address < o->address + o->length)
+			return true;
+	}
+	return false;
+}
+
 /* Two jumps must not touch the same instructions. */
 static bool
 is_taken(const tnfctl_handle_t *h, const struct fast_site *s)
 {
-	for (size_t i = 0; i < h->nprobes; i++) {
-		const struct fast *f = h->probes[i]->fast;
+	for (uintptr_t at = s->address - SITE_BYTES_MAX + 1; at < s->address + s->length; at++) {
+		const tnfctl_probe_t *p = tnfctl_fast_at(h, at);
 
-		for (size_t k = 0; f != NULL && k < f->n; k++) {
-			const struct fast_site *o = &f->v[k];
-
-			if (o != s && o->patched != TNF_FAST_BARE &&
-			    o->address < s->address + s->length && s->address < o->address + o->length)
-				return true;
-		}
+		if (p != NULL && is_patched(p, s))
+			return true;
 	}
 	return false;
 }

@@ -16,7 +16,10 @@ struct visit {
 struct application {
 	const struct probe_op *op;
 	bool	*used;		/* which of its selectors have matched; NULL: nobody asks */
+	unsigned slow;		/* probes that stay off, as only the kernel could record them */
 };
+
+#define SLOW_TOLD	5u	/* of these, each with its reason */
 
 /* Makes the kernel's buffer, if there is none: it gets the events of imported probes. */
 static tnfctl_errcode_t
@@ -61,12 +64,12 @@ is_fast(const struct tnf_probe_attrs *attrs)
 /* Tells of a probe that only the kernel could record, if the user may not ask the kernel; the
    others go on. */
 static tnfctl_errcode_t
-tell_if_slow(struct shell *sh, const struct probe_op *op, const struct tnf_probe_attrs *attrs)
+tell_if_slow(struct shell *sh, struct application *a, const struct tnf_probe_attrs *attrs)
 {
 	struct attribute name, fast;
 
-	if (strcmp(op->name, "enable") == 0 && tnf_probe_attrs_find(attrs, "name", &name) &&
-	    tnf_probe_attrs_find(attrs, "fast", &fast))
+	if (strcmp(a->op->name, "enable") == 0 && tnf_probe_attrs_find(attrs, "name", &name) &&
+	    tnf_probe_attrs_find(attrs, "fast", &fast) && a->slow++ < SLOW_TOLD)
 		shell_say(sh, "%.*s: not on: fast: %.*s: the kernel could have it: that needs root",
 		    (int)name.value_len, name.value, (int)fast.value_len, fast.value);
 	return TNFCTL_ERR_NONE;
@@ -76,7 +79,7 @@ static tnfctl_errcode_t
 apply_to(struct shell *sh, tnfctl_handle_t *h, tnfctl_probe_t *p,
     const struct tnf_probe_attrs *attrs, void *arg)
 {
-	const struct application *a = arg;
+	struct application *a = arg;
 	tnfctl_errcode_t err = TNFCTL_ERR_NONE;
 	struct attribute origin;
 	bool added = tnf_probe_attrs_find(attrs, "origin", &origin);
@@ -87,7 +90,7 @@ apply_to(struct shell *sh, tnfctl_handle_t *h, tnfctl_probe_t *p,
 	if (imported && sh->mode == MODE_USER)
 		err = need_buffer(sh, h, a->op);
 	if (err == TNFCTL_ERR_ACCES && sh->fast)
-		return tell_if_slow(sh, a->op, attrs);
+		return tell_if_slow(sh, a, attrs);
 	if (err == TNFCTL_ERR_NONE)
 		err = a->op->apply(h, p, (void *)a->op);
 	if (err == TNFCTL_ERR_NONE && added)
@@ -258,6 +261,9 @@ probe_op_run(struct shell *sh, const struct cmd *c, const struct args *args)
 	err = visit_all(sh->target, &v);
 	if (err == TNFCTL_ERR_NONE)
 		err = family_each(sh->family, visit_all, &v);
+	if (a.slow > SLOW_TOLD)
+		shell_say(sh, "%u more are not on: \"list name fast probes keys=function\" says why",
+		    a.slow - SLOW_TOLD);
 	if (shell_ok(sh, ERROR_TARGET, err, "error on probe operation: ")) {
 		if (strcmp(c->name, "enable") == 0 || strcmp(c->name, "disable") == 0)
 			kernel_ask_rawio(sh, op.selectors, c->name[0] == 'e');

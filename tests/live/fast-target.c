@@ -62,6 +62,9 @@ exec_deep(int n)
 	return n == 0 ? 1 : n + exec_deep(n - 1);
 }
 
+/* The same function by another name: it has one probe. */
+long exec_deep_too(int n) __attribute__((alias("exec_deep"), used));
+
 static NOIPA void
 exec_jump(jmp_buf *out, int value)
 {

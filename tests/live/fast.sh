@@ -58,6 +58,8 @@ grep -q "name=exec_leaf_entry enable=on trace=on .*fast=yes" "$TMP/prex" || {
 }
 grep -q "name=exec_eight_entry .*fast=yes" "$TMP/prex" || fail "not in its segment: $(cat "$TMP/prex")"
 [ "$(grep -c fast=yes "$TMP/prex")" -ge 5 ] || fail "too few: $(cat "$TMP/prex")"
+[ "$(grep -c '^name=exec_deep' "$TMP/prex")" -eq 1 ] || fail "two names: $(cat "$TMP/prex")"
+grep "not on" "$TMP/err" && fail "two names"
 wait_for 30 has_events exec_text_entry || fail "nothing is recorded"
 said changed "while it is on"
 
