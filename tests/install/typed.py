@@ -6,11 +6,11 @@
 # which says how it is typed: what stands for PIDs and names of the page, and what has to be
 # there before.  Lines behind a command are its output: with numbers and strings masked, each
 # is among those that it prints.  Nothing else may be printed that sounds like an error.
-import glob, json, os, pty, re, signal, subprocess, sys, time
+import glob, json, os, pty, re, shutil, signal, subprocess, sys, time
 
 SOURCE, BUILD = sys.argv[1:]
 LIMIT = 120		# seconds; for hangs, not for load
-TOOLS = ("prex", "tnfdump", "tnfxtract", "tnfwatch", "systemctl")
+TOOLS = ("prex", "tnfdump", "tnfxtract", "tnfwatch", "systemctl", "redis-cli")
 COMPLAINT = re.compile(r"warning|error:|syntax error|not found|No such|"
                        r"^(%s): (?!target process exited|process \d+ has no probes of TNF, but others|--fail-on mean)" % "|".join(TOOLS))
 OFF = "ktrace off; untrace $all; disable $all; buffer dealloc"
@@ -147,6 +147,15 @@ def postgres():
     return found[-1]
 
 
+def redis():
+    """The process of a redis-server with a few keys; None without it."""
+    if shutil.which("redis-server") is None or "redis" in world:
+        return world.get("redis")
+    pid = start("redis-server", "--port", "0", "--unixsocket", os.getcwd() + "/redis.sock", "--save", "")
+    wait_for(lambda: quietly("redis-cli", "-s", "redis.sock", "set", "cake", "danish") == "OK\n")
+    return pid
+
+
 def queries():
     for _ in range(3):
         quietly("runuser", "-u", "postgres", "--", "psql", "-h", os.getcwd() + "/db", "-c", "select 1")
@@ -213,6 +222,7 @@ def how(replace=(), before=None, status=(0,), has="", text=None, why=None):
 
 
 POSTGRES = {"/usr/lib/postgresql/15/bin/postgres": "{postgres}/postgres", "4711": "{postmaster}"}
+REDIS = {"$(pidof redis-server)": "{redis}", "/tmp/": "", "redis-cli": "redis-cli -s redis.sock"}
 WATCH = {"tnfwatch": "tnfwatch -c watch.conf"}
 RUN = how(why="the numbers of one run: tests/why/causes.sh judges such verdicts")
 FLEET = how(why="takes a nats-server and three machines: tests/fleet/example.sh")
@@ -278,6 +288,11 @@ TABLE.update({
     "trace keys=postgresql": how(),
     "enable name=postgresql.query__start name=postgresql.query__done": how(),
     "# comment": how(text=provider),
+    "prex --fast -p $(pidof redis-server) -s 65536 -o /tmp/redis.tnf "
+    "-c 'enable function=/Command$/ function=call function=beforeSleep'": how(REDIS, redis),
+    "redis-cli keys '*' >/dev/null": how(REDIS, redis),
+    "tnfdump --last 1s /tmp/redis.tnf": how(REDIS, redis, has=" keysCommand_entry "),
+    "prex --fast -p $(pidof redis-server) -c 'disable keys=function'": how(REDIS, redis),
     "pfilter add cgroup=/system.slice/nginx.service": how({"/system.slice/nginx.service": "{cgroup}"}, cgroup),
     "prex -s 65536 -o /var/tmp/server.tnf -c 'enable request; quit' -p 4711":
         how({"/var/tmp/": "", "request": "order"}),
@@ -402,7 +417,7 @@ def type_block(page, commands):
                 fail(where, wrong)
             continue
         line = bound(text, entry)
-        if entry["before"] in (postgres, cgroup) and not world[entry["before"].__name__]:
+        if entry["before"] in (postgres, redis, cgroup) and not world[entry["before"].__name__]:
             absent = entry["before"].__name__
             if prompt:
                 prompt.end()
