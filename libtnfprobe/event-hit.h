@@ -8,7 +8,7 @@
 #ifndef LIBTNFPROBE_EVENT_HIT_H
 #define LIBTNFPROBE_EVENT_HIT_H
 
-#include "libtnfprobe/internal.h"
+#include "libtnfprobe/span.h"
 
 /* event.c.  May the hit go on that finds the thread busy?  Then what was in progress is
    forgotten. */
@@ -29,6 +29,16 @@ static inline uint32_t
 pair_low(const char *event, const char *target)
 {
 	return ((uint32_t)(target - event) & 0xfffcu) | TNF_REF32_T_PAIR;
+}
+
+static inline uint64_t
+first_byte_high(uint64_t v)
+{
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+	return __builtin_bswap64(v);
+#else
+	return v;
+#endif
 }
 
 static inline void
@@ -61,7 +71,7 @@ event_alloc(struct tnf_probe_control *probe, struct tnf_probe_setup *setup, uint
 	   the reading would kill it. */
 	guard = __atomic_load_n(&tnf_p.guard, __ATOMIC_ACQUIRE);
 	if (unlikely(__atomic_load_n(&guard->live, __ATOMIC_RELAXED) != t->epoch ||
-	    (size_t)(t->end - event) < size || index - 1 >= DIRECTORY_SIZE - 1))
+	    span_is_new(t) || (size_t)(t->end - event) < size || index - 1 >= DIRECTORY_SIZE - 1))
 		return tnf_event_alloc(probe, setup);
 	since = ticks() - t->tsc;
 	if (unlikely(since >= t->tsc_limit))

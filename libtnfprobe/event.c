@@ -122,26 +122,61 @@ put_sched(struct thread *t, char *at, int64_t now)
 	t->new_sched = 1;
 }
 
+/* Is the span to be recorded in front of an event of that size? */
+static bool
+brings_span(struct thread *t, const char *at, uint32_t size, bool sched)
+{
+	uint64_t span;
+
+	if (t->context == NULL)
+		return false;
+	span = span_now(t);
+	if (span == t->span && (span == 0 || !sched))
+		return false;
+	t->span = span;
+	return __atomic_load_n(&tnf_span_probe.index, __ATOMIC_ACQUIRE) - 1 < DIRECTORY_SIZE - 1 &&
+	    (size_t)(t->end - at) >= size + sizeof(struct span_event);
+}
+
+static void
+put_span(const struct thread *t, char *at)
+{
+	struct span_event *e = (struct span_event *)(void *)at;
+	const struct span_record *r = __atomic_load_n(t->context, __ATOMIC_RELAXED);
+	bool none = t->span == 0 || r == NULL;
+
+	e->tag = (tnf_span_probe.index | TNF_TAG16_ABS) << 16 | pair_low(at, t->sched);
+	e->delta = t->last;
+	e->trace_high = none ? 0 : first_byte_high(r->trace[0]);
+	e->trace_low = none ? 0 : first_byte_high(r->trace[1]);
+	e->span = none ? 0 : first_byte_high(t->span);
+}
+
 /*
  * Room for the event and what it drags along: in front of it a schedule record,
- * if it brings one, and behind it a word that forwards to the probe, if the
- * directory has none.
+ * if it brings one, and the thread's span, and behind it a word that forwards to the probe,
+ * if the directory has none.
  */
 static char *
 event_place(struct thread *t, const struct tnf_probe_control *probe)
 {
 	uint32_t size, tail = probe->event_size, pair;
-	bool far = probe->index >= DIRECTORY_SIZE, sched;
+	bool far = probe->index >= DIRECTORY_SIZE, sched, span;
 	int64_t now = tnf_clock_read(t);
 	char *event, *fwd;
 
+	/* A thread may have had no such variable before.  We come here with each block, and each
+	   ANCHOR_NS. */
+	if (t->context == NULL)
+		t->context = tnf_span_variable();
 	/* An event has 32 bits for the time since its schedule record.  The fast path does
 	   not test that: until an ANCHOR_NS from now at most, it goes on with this record.
 	   A second ANCHOR_NS is room for a clock that runs a little faster than we think.
 	   (The kernel's probes test it at each event: kernel-probes/write.bpf.h.) */
 	sched = t->sched == NULL || now - t->base > (int64_t)UINT32_MAX - 2 * (int64_t)ANCHOR_NS;
 	size = event_round8(tail + far * 4);
-	if ((size_t)(t->end - t->pos) < size + sched * SCHED_SIZE || tnf_block_is_far(t)) {
+	if ((size_t)(t->end - t->pos) < size + sched * SCHED_SIZE + span_is_new(t) *
+	    sizeof(struct span_event) || tnf_block_is_far(t)) {
 		if (!replace_block(t, now))
 			return NULL;
 		sched = true;
@@ -150,6 +185,12 @@ event_place(struct thread *t, const struct tnf_probe_control *probe)
 	if (sched) {
 		put_sched(t, event, now);
 		event += SCHED_SIZE;
+	}
+	t->last = (uint32_t)(now - t->base);
+	span = brings_span(t, event, size, sched);
+	if (span) {
+		put_span(t, event);
+		event += sizeof(struct span_event);
 	}
 	fwd = event + tail;
 	t->next = event + size;
@@ -160,7 +201,6 @@ event_place(struct thread *t, const struct tnf_probe_control *probe)
 		pair = (uint32_t)(fwd - event) << 16;
 	}
 	pair |= pair_low(event, t->sched);
-	t->last = (uint32_t)(now - t->base);
 	t->ns = t->abs - t->base;
 	t->tsc_limit = t->good;
 	event_put32(event, pair);
@@ -180,6 +220,8 @@ event_prepare(void *control)
 		tnf_lost(TNF_LOST_TOO_LARGE);
 		return false;
 	}
+	if (!span_is_defined(&tnf_t))
+		tnf_define_probe(&tnf_span_probe);
 	return __atomic_load_n(&probe->index, __ATOMIC_ACQUIRE) != 0 || tnf_define_probe(probe);
 }
 
@@ -189,7 +231,7 @@ static bool
 is_prepared(const struct thread *t, const struct tnf_probe_control *probe)
 {
 	return is_live() && t->epoch == __atomic_load_n(&tnf_p.epoch, __ATOMIC_ACQUIRE) &&
-	    !t->gone && !t->disabled && __atomic_load_n(&probe->index, __ATOMIC_ACQUIRE) != 0;
+	    !t->gone && !t->disabled && span_is_defined(t) && __atomic_load_n(&probe->index, __ATOMIC_ACQUIRE) != 0;
 }
 
 static char *
@@ -242,6 +284,7 @@ void
 tnf_roll_back(struct thread *t)
 {
 	t->turn++;
+	t->span = SPAN_UNKNOWN;
 	if (t->new_sched) {
 		t->sched = NULL;
 		t->tsc_limit = 0;

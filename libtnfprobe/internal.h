@@ -16,6 +16,7 @@
  * clock.c	nanoseconds from the time stamp counter
  * process.c	state of the process: fork, enable, disable
  * names.c	names of the process and its threads, and their changes
+ * span.c	the span of OpenTelemetry in which a thread is
  * thread.c	state of a thread: first hit, exit, enable, disable
  * auto.c	TNF_ENABLE, tnfwatch: a process that traces itself (auto-*.c)
  * debug.c	tnf_probe_debug and what connected functions may ask
@@ -141,6 +142,8 @@ struct thread {
 	uint64_t	 tsc_limit;	/* ... for how long it will do, ... */
 	int64_t		 ns;		/* ... and its time since 'base' */
 	uint64_t	 mult;		/* ns = ticks * mult >> 32 */
+	const struct span_record *const *context; /* the thread's current span, or NULL: span.h */
+	uint64_t	 span;		/* the one recorded last */
 	/* A hit writes these. */
 	char		*block __attribute__((aligned(THREAD_ALIGN)));
 	char		*next;		/* first free byte while busy */

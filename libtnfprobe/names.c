@@ -19,6 +19,7 @@
 #include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/single_threaded.h>
 #include <sys/stat.h>
@@ -28,6 +29,7 @@
 #include "libtnfprobe/internal.h"
 
 #define NAME_SIZE	16	/* the kernel's, with its NUL */
+#define TRACEPARENT_SIZE 56	/* "00-<32 digits>-<16 digits>-01" (W3C Trace Context) */
 #define PATH_SHOWN	240	/* of the program; the end of a longer path */
 #define LINE_SIZE	(BLOCK_SIZE - TNF_NAMES_FIRST - 4)
 #define FILE_SHARE	64	/* one block of so many may be one of names */
@@ -39,6 +41,7 @@
 #define RENAMED_SIZE	112
 
 static char process_name[NAME_SIZE], program[PATH_SHOWN];
+static char traceparent[TRACEPARENT_SIZE];	/* of the environment at the start, or "" */
 static int32_t process_parent;
 static uint32_t renamed;	/* some thread has changed a name */
 static bool from_start;		/* we were there before the program made threads or filters */
@@ -46,7 +49,12 @@ static bool from_start;		/* we were there before the program made threads or fil
 void
 tnf_names_load(void)
 {
+	const char *parent = getenv("TRACEPARENT");
+
 	from_start = __libc_single_threaded;
+	if (parent != NULL && strlen(parent) == sizeof(traceparent) - 1 &&
+	    strspn(parent, "0123456789abcdef-") == sizeof(traceparent) - 1)
+		memcpy(traceparent, parent, sizeof(traceparent));
 }
 
 /* May a hit, or what we stand in front of, make a system call of its own?  Only while
@@ -378,6 +386,11 @@ tnf_names_process(int32_t parent, bool child)
 		put_word(&l, "program");
 		put_number(&l, (uint32_t)tnf_p.pid);
 		put_rest(&l, program);
+	}
+	if (traceparent[0] != '\0') {
+		put_chars(&l, "\ntraceparent/", 13);
+		put_number(&l, (uint32_t)tnf_p.pid);
+		put_rest(&l, traceparent);
 	}
 	names_put(&l);
 }

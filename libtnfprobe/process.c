@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "libtnfprobe/internal.h"
+#include "libtnfprobe/span.h"
 
 #ifndef MADV_WIPEONFORK
 #define MADV_WIPEONFORK	18
@@ -483,8 +483,10 @@ tnf_process_give(const char *path, uint64_t size, int fd, bool give_way)
 static void
 process_open(const char *path, uint64_t size, int32_t fd)
 {
-	int error = tnf_process_give(path, size, fd, false);
+	int error;
 
+	tnf_span_look();
+	error = tnf_process_give(path, size, fd, false);
 	__atomic_store_n(&_tnf_process_control.open_result, error, __ATOMIC_RELEASE);
 }
 
@@ -590,6 +592,7 @@ process_load(void)
 {
 	pthread_atfork(before_fork, NULL, in_child);
 	tnf_names_load();
+	tnf_span_look();
 	/* Nothing can refuse it yet: no identity or filter has changed. */
 	if (process_state() == TNF_PROC_READY)
 		tnf_process_ready();

@@ -15,7 +15,7 @@
 
 #include <tnf/runtime.h>
 
-#include "libtnfprobe/internal.h"
+#include "libtnfprobe/span.h"
 
 #define POOL_SIZE	4096u
 #define ATTRS_MAX	4000u
@@ -252,6 +252,8 @@ tnf_runtime_define(const char *name, const char *keys, const char *detail,
 	}
 	if ((m = new_meaning(name, keys, detail, n, args)) == NULL)
 		return NULL;
+	if (tell)
+		tnf_span_look_locked();
 	lock_take();
 	old = p = runtime_find(m);
 	if (p == NULL && (p = runtime_make(m)) != NULL) {

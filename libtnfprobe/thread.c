@@ -9,7 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "libtnfprobe/internal.h"
+#include "libtnfprobe/span.h"
 
 #define KEYS_WITHOUT_MALLOC	32	/* glibc keeps so many in the thread */
 
@@ -76,6 +76,8 @@ tnf_thread_ready(struct thread *t)
 		t->crowd = 0;
 		if (have_key && key < KEYS_WITHOUT_MALLOC)
 			pthread_setspecific(key, t);
+		t->context = tnf_span_variable();
+		t->span = SPAN_UNKNOWN;
 		tnf_names_thread(t);
 	}
 	if (t->disabled)

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "tnfdump/current.h"
 #include "tnfdump/filter.h"
 #include "tnfdump/hosts.h"
 #include "tnfdump/options.h"
@@ -38,6 +39,18 @@ cgroup_of(void *arg, const struct tnf_event *ev)
 	return origin_cgroup(arg, ev);
 }
 
+static const char *
+trace_of(void *arg, const struct tnf_event *ev)
+{
+	return current_trace(arg, ev);
+}
+
+static const char *
+span_of(void *arg, const struct tnf_event *ev)
+{
+	return current_id(arg, ev);
+}
+
 static bool
 duration_of(void *arg, const struct tnf_event *ev, int64_t *ns)
 {
@@ -68,6 +81,8 @@ dump_expr_source(struct dump *d)
 		s->comm = comm_of;
 		s->program = program_of;
 		s->cgroup = cgroup_of;
+		s->trace = trace_of;
+		s->span = span_of;
 		s->thread = thread_of;
 		s->arg = d;
 		if (d->hosts != NULL)

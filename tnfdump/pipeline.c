@@ -2,6 +2,7 @@
  * pipeline.c - stream -> filters -> output.
  */
 #include "analysis/pretty-names.h"
+#include "tnfdump/current.h"
 #include "tnfdump/filter.h"
 #include "tnfdump/follow.h"
 #include "tnfdump/hosts.h"
@@ -70,6 +71,7 @@ pipeline_keep(struct dump *d, const struct tnf_event *ev)
 	if (!hosts_placed(d, ev))
 		return false;
 	pipeline_machine(d, ev->file);
+	current_feed(d, ev);
 	for (const struct filter *f = d->filters; f != NULL; f = f->next)
 		if (keep == KEEP_ALL || (d->output->all && (keep & f->asks) != 0)) {
 			if (!f->keep(f->arg, ev))
@@ -234,4 +236,5 @@ pipeline_run(struct dump *d)
 	    d->output->end(d) != 0)
 		d->status = STATUS_ERROR;
 	labels_free(d);
+	current_free(d);
 }

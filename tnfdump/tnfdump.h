@@ -72,6 +72,7 @@ struct dump {
 	struct filter	**filters_end;
 	struct input	*inputs;	/* the files, in order */
 	unsigned	 n_inputs;
+	struct current	*current;	/* spans of threads, or NULL; current.c */
 	struct origins	*origins;	/* facts of the files; origin.c */
 
 	int64_t	 first;		/* time of the earliest event, before filters */

@@ -138,6 +138,8 @@ parse_name(struct parser *p)
 		return parse_within(p);
 	const struct expr_name_row *row = expr_name_find(p->lex.start, p->lex.len);
 	if (row != NULL && ((row->name == EXPR_N_HOST && p->e->source->host == NULL) ||
+	    (row->name == EXPR_N_TRACE && p->e->source->trace == NULL) ||
+	    (row->name == EXPR_N_SPAN && p->e->source->span == NULL) ||
 	    (row->name == EXPR_N_DURATION && p->e->source->duration == NULL)))
 		row = NULL;
 	if (row != NULL) {

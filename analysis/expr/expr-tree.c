@@ -160,6 +160,8 @@ static const struct expr_name_row table[] = {
 	{ "time",	EXPR_N_TIME,	EXPR_NUMBER,	false },
 	{ "elapsed",	EXPR_N_ELAPSED,	EXPR_NUMBER,	false },
 	{ "duration",	EXPR_N_DURATION, EXPR_ANY,	false },
+	{ "trace",	EXPR_N_TRACE,	EXPR_ANY,	false },
+	{ "span",	EXPR_N_SPAN,	EXPR_ANY,	false },
 	{ "kernel",	EXPR_N_KERNEL,	EXPR_NUMBER,	false },
 };
 
@@ -237,6 +239,19 @@ expr_names_told(const struct expr *e, const char *(*ask)(void *arg, const struct
 	return val_cstring(ask == NULL ? NULL : ask(e->source->arg, ev));
 }
 
+/* A member that is no text is the word's value in an event of no span. */
+static struct val
+span_value(const struct expr *e, const struct tnf_event *ev, const char *name,
+    const char *(*ask)(void *arg, const struct tnf_event *))
+{
+	const char *text = ask(e->source->arg, ev);
+	int member = text == NULL ? perprobe_member(ev->probe, name) : -1;
+	struct tnf_value v;
+
+	return member >= 0 && e->source->member(ev, (unsigned)member, &v) ?
+	    val_of_member(&v, name) : val_cstring(text);
+}
+
 static struct val
 duration_value(const struct expr *e, const struct tnf_event *ev)
 {
@@ -286,6 +301,10 @@ expr_name_value(const struct expr *e, enum expr_name name,
 		return val_int(ev->kernel);
 	case EXPR_N_DURATION:
 		return duration_value(e, ev);
+	case EXPR_N_TRACE:
+		return span_value(e, ev, "trace", e->source->trace);
+	case EXPR_N_SPAN:
+		return span_value(e, ev, "span", e->source->span);
 	default:
 		break;
 	}

@@ -37,6 +37,10 @@ struct expr_source {
 	   unknown, too. */
 	const char *(*program)(void *arg, const struct tnf_event *);
 	const char *(*cgroup)(void *arg, const struct tnf_event *);
+	/* The ids of the span of OpenTelemetry in which the event's thread is, or the event's own;
+	   NULL: none.  A NULL function: "trace" and "span" are members' names. */
+	const char *(*trace)(void *arg, const struct tnf_event *);
+	const char *(*span)(void *arg, const struct tnf_event *);
 	/* The duration of what ends with the event, in ns; false: nothing ends, and the
 	   word means the member.  A NULL function: "duration" is a member's name. */
 	bool	(*duration)(void *arg, const struct tnf_event *, int64_t *ns);

@@ -7,6 +7,10 @@
  * THREAD_ALIGN is what the C library aligns the variables of a thread to, at most, for
  * a library that a process loads late.
  *
+ * thread_variables() is where the variables of the object with this number are in the calling
+ * thread, by the C library's table; NULL: nowhere yet.  RELOCATION_TPOFF and RELOCATION_TLSDESC
+ * are the kinds of relocation for variables of threads.
+ *
  * alternate_stack() is sigaltstack(2), and returns 0 if it has answered.  Where there are fast
  * probes it does without the C library: its functions may have such probes, and a hit that finds
  * its thread busy calls this.
@@ -14,7 +18,9 @@
 #ifndef LIBTNFPROBE_ARCH_ARCH_H
 #define LIBTNFPROBE_ARCH_ARCH_H
 
+#include <elf.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/syscall.h>
 
@@ -22,6 +28,9 @@
 
 #define CLOCKSOURCE	"tsc"
 #define THREAD_ALIGN	64
+#define DTV_PLACE	1	/* words behind the thread pointer */
+#define RELOCATION_TPOFF R_X86_64_TPOFF64
+#define RELOCATION_TLSDESC R_X86_64_TLSDESC
 
 static inline uint64_t
 ticks(void)
@@ -53,6 +62,9 @@ alternate_stack(stack_t *ret)
 
 #define CLOCKSOURCE	"arch_sys_counter"
 #define THREAD_ALIGN	16
+#define DTV_PLACE	0
+#define RELOCATION_TPOFF R_AARCH64_TLS_TPREL
+#define RELOCATION_TLSDESC R_AARCH64_TLSDESC
 
 static inline uint64_t
 ticks(void)
@@ -66,6 +78,8 @@ ticks(void)
 #else
 
 #define THREAD_ALIGN	16
+#define RELOCATION_TPOFF UINT32_MAX
+#define RELOCATION_TLSDESC UINT32_MAX
 
 /* Every hit finds its anchor too old. */
 static inline uint64_t
@@ -74,6 +88,32 @@ ticks(void)
 	return 0;
 }
 
+#endif
+
+#if defined(DTV_PLACE)
+/* An entry of glibc's table.  The one before the first has the number of entries. */
+struct dtv {
+	union {
+		size_t	 size;
+		void	*block;		/* (void *)-1: none yet */
+	} u;
+	void	*unused;
+};
+
+static inline const char *
+thread_variables(uint32_t module)
+{
+	const struct dtv *t = ((const struct dtv *const *)__builtin_thread_pointer())[DTV_PLACE];
+
+	return t == NULL || module > t[-1].u.size || t[module].u.block == (void *)-1 ? NULL :
+	    t[module].u.block;
+}
+#else
+static inline const char *
+thread_variables(uint32_t module)
+{
+	return NULL;
+}
 #endif
 
 #if !defined(__x86_64__)

@@ -126,6 +126,63 @@ probe span_end otel span:tnf_string
     same("no parent", b in got[0].values(), False)
 
 
+def current():
+    """Spans of a thread that is in a span of OpenTelemetry are below it, the kernel's too."""
+    high, low = 0x0af7651916cd43dd, 0x8448eb211c80319c
+    trace = f"{high:016x}{low:016x}"
+    context = "probe otel_context otel trace_high:tnf_uint64 trace_low:tnf_uint64 span:tnf_uint64\n"
+    program = make("current.tnf", HEAD + context + f"""1000 100 101 1 0 query_start before 1
+1050 100 101 1 0 query_end 1
+1100 100 101 1 0 otel_context {high} {low} {0xb7ad6b7169203331}
+1100 100 101 1 0 request_start 7
+1200 100 101 1 0 query_start within 2
+1250 100 101 1 0 query_end 2
+1300 100 101 1 0 otel_context {high} {low} 17
+1300 100 101 1 0 query_start other 3
+1350 100 101 1 0 query_end 3
+1400 100 101 1 0 otel_context 0 0 0
+1400 100 101 1 0 request_end 7 0
+1500 100 102 1 0 query_start thread 4
+1600 100 102 1 0 query_end 4
+""" + TAIL)
+    kernel = make("calls.tnf", """kernel
+boot 1
+probe syscall_start syscall sysnum:tnf_int32
+probe syscall_end syscall rval1:tnf_int32 errno:tnf_int32
+1210 100 101 1 0 syscall_start 0
+1220 100 101 1 0 syscall_end 1 0
+1510 100 102 1 0 syscall_start 0
+1520 100 102 1 0 syscall_end 1 0
+""" + TAIL)
+    got = {s["args"].get("text", s["name"]): s for s in spans(program)}
+    request, within, other = got["request"], got["within"], got["other"]
+    same("a context is no event", sum(len(s["events"]) for s in got.values()), 0)
+    same("below the span", (request["traceId"], request["parentSpanId"]), (trace, "b7ad6b7169203331"))
+    same("nested", (within["traceId"], within["parentSpanId"]), (trace, request["spanId"]))
+    same("below another span", (other["traceId"], other["parentSpanId"]), (trace, f"{17:016x}"))
+    for name in "before", "thread":
+        same(f"{name}: in none", (got[name]["traceId"] == trace, "parentSpanId" in got[name]), (False, False))
+    calls = [s for s in spans("--probe", "syscall*", program, kernel) if s["name"] == "syscall"]
+    same("system calls", [(s["traceId"] == trace, s.get("parentSpanId")) for s in calls],
+         [(True, "b7ad6b7169203331"), (False, None)])
+    p = subprocess.run([tnfdump, "--no-header", "--columns", "probe,trace,span", "--where",
+                        f'span == "b7ad6b7169203331" and trace == "{trace}" and probe != "otel_context"', program, kernel],
+                       capture_output=True, text=True, check=True)
+    same("--where and columns", [line.split() for line in p.stdout.splitlines()],
+         [[name, trace, "b7ad6b7169203331"] for name in
+          ("request_start", "query_start", "syscall_start", "syscall_end", "query_end")])
+
+
+def started():
+    """TRACEPARENT of the environment names the trace and the parent of outermost spans."""
+    trace, parent = "0123456789abcdef" * 2, "1111111111111111"
+    lines = "1000 100 101 1 0 request_start 7\n1100 100 101 1 0 request_end 7 0\n"
+    got, = spans(make("started.tnf", HEAD + lines + TAIL + f"@traceparent/100 00-{trace}-{parent}-01\n"))
+    same("TRACEPARENT", (got["traceId"], got["parentSpanId"]), (trace, parent))
+    got, = spans(make("wrong.tnf", HEAD + lines + TAIL + f"@traceparent/100 00-{trace}-{parent[:9]}-01\n"))
+    same("not one", (got["traceId"] == trace, "parentSpanId" in got), (False, False))
+
+
 def kernel():
     path = make("kernel.tnf", """kernel
 probe syscall_start syscall sysnum:tnf_int32
@@ -184,6 +241,8 @@ with tempfile.TemporaryDirectory() as directory:
     os.chdir(directory)
     protobuf(tree())
     program_ids()
+    current()
+    started()
     kernel()
     budget()
     links()

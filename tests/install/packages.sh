@@ -219,7 +219,7 @@ stage_root() {
 		[ $status -eq 0 ] || { [ $status -eq 77 ] && echo "skipped"; } || bad "debian/tests/$t: status $status"
 	done
 	echo "== dpkg --verify, apt-get purge"
-	verified=$(in_root sh -c 'dpkg --verify tnf-tools tnf-watch tnf-fleet libtnf1 libtnfctl1 libtnfprobe1 libtnf-dev python3-tnf')
+	verified=$(in_root sh -c 'dpkg --verify tnf-tools tnf-watch tnf-fleet libtnf1 libtnfctl1 libtnfprobe1 libtnfotel1 libtnf-dev python3-tnf')
 	[ -z "$verified" ] || bad "dpkg --verify: $verified"
 	# As if tnfwatch had been used.
 	mkdir -p "$root/var/lib/tnf/incidents" "$root/run/tnf/rings" || exit 1

@@ -10,6 +10,7 @@
 prefix_of() {
 	case $1 in
 	libtnfprobe.*) echo '^_?_?tnfw?_|^prctl$|^pthread_setname_np$' ;;
+	libtnfotel.*) echo '^tnf_otel_|^otel_thread_ctx_v1$' ;;
 	libtnfctl.*) echo '^_?tnfctl_' ;;
 	libtnf.*) echo '^tnf_' ;;
 	archive) echo '^_?(tnf|tnfctl|kp)_' ;;
@@ -27,7 +28,7 @@ for lib in $(elf_files -name 'lib*.so.*'); do
 	readelf -d "$lib" | grep -q 'SONAME.*\.so\.1\]' ||
 		{ echo "FAIL: $(basename "$lib"): soname is not .so.1"; rc=1; }
 done
-for lib in libtnf libtnfprobe libtnfctl; do
+for lib in libtnf libtnfprobe libtnfotel libtnfctl; do
 	[ -n "$(find "$PREFIX" -name "$lib.so.1")" ] || { echo "FAIL: no $lib.so.1"; rc=1; }
 	archive=$(find "$PREFIX" -name "$lib.a")
 	[ -n "$archive" ] || { echo "FAIL: no $lib.a"; rc=1; continue; }

@@ -4,6 +4,7 @@
 #include "analysis/attrs.h"
 #include "tnfdump/hosts.h"
 #include "tnfdump/text/columns.h"
+#include "tnfdump/current.h"
 #include "tnfdump/origin.h"
 #include "tnfdump/text/pretty.h"
 #include "tnfdump/text/print.h"
@@ -281,6 +282,18 @@ print_namespace(struct columns *c, const struct tnf_event *ev)
 }
 
 static void
+print_trace(struct columns *c, const struct tnf_event *ev)
+{
+	columns_list_put_text(c, current_trace(c->d, ev));
+}
+
+static void
+print_span(struct columns *c, const struct tnf_event *ev)
+{
+	columns_list_put_text(c, current_id(c->d, ev));
+}
+
+static void
 print_keys(struct columns *c, const struct tnf_event *ev)
 {
 	const char *keys = ev->probe->keys;
@@ -378,6 +391,8 @@ const struct column column_rows[] = {
 	{ "container", "Container", 16, true, print_container, "container of the process: its name, or its id" },
 	{ "pod", "Pod", 24, true, print_pod, "pod of Kubernetes: its name, or its uid" },
 	{ "namespace", "Namespace", 12, true, print_namespace, "namespace of the pod" },
+	{ "trace", "Trace", 32, true, print_trace, "of OpenTelemetry: the event's, or its thread's" },
+	{ "span", "Span", 16, true, print_span, "the same" },
 	{ "probe", "Probe Name", 25, true, columns_list_print_probe, "name of the probe" },
 	{ "keys", "Keys", 16, true, print_keys, "keys of the probe" },
 	{ "src", "Source", 24, true, print_src, "file and line of the probe" },

@@ -137,22 +137,34 @@ write_status(struct otlp *e, const struct span *s)
 	otlp_close(e, status);
 }
 
+/* Writes the parent's id: the nearest one that is kept, or that the program named, also as the
+   parent of a span that is not kept. */
+static void
+write_parent(struct otlp *e, const struct span *s)
+{
+	static const uint8_t none[sizeof(s->outside)];
+	const uint8_t *outside = s->outside;
+	const struct span *parent = s->parent;
+
+	while (memcmp(outside, none, sizeof(none)) == 0 && parent != NULL && !parent->kept) {
+		outside = parent->outside;
+		parent = parent->parent;
+	}
+	if (memcmp(outside, none, sizeof(none)) != 0)
+		otlp_id(e, SPAN_PARENT, "parentSpanId", outside, sizeof(s->outside));
+	else if (parent != NULL)
+		otlp_id(e, SPAN_PARENT, "parentSpanId", parent->id.span, sizeof(parent->id.span));
+}
+
 static void
 write_span(struct spans *all, const struct span *s, uint64_t left_out)
 {
 	struct otlp *e = &all->e;
-	static const uint8_t none[sizeof(s->outside)];
-	const struct span *parent;
 	size_t span = otlp_open(e, SCOPE_SPANS_SPAN, NULL);
 
 	otlp_id(e, SPAN_TRACE_ID, "traceId", s->id.trace, sizeof(s->id.trace));
 	otlp_id(e, SPAN_ID, "spanId", s->id.span, sizeof(s->id.span));
-	for (parent = s->parent; parent != NULL && !parent->kept; )
-		parent = parent->parent;
-	if (memcmp(s->outside, none, sizeof(none)) != 0)
-		otlp_id(e, SPAN_PARENT, "parentSpanId", s->outside, sizeof(s->outside));
-	else if (parent != NULL)
-		otlp_id(e, SPAN_PARENT, "parentSpanId", parent->id.span, sizeof(parent->id.span));
+	write_parent(e, s);
 	otlp_string(e, SPAN_NAME, "name", s->name);
 	otlp_enum(e, SPAN_KIND, "kind", KIND_INTERNAL);
 	otlp_fixed64(e, SPAN_START, "startTimeUnixNano", (uint64_t)s->start);

@@ -36,6 +36,7 @@ struct span {
 	int64_t		 start, end;	/* ns since 1970 */
 	struct span_ids	 id;
 	uint8_t		 outside[8];	/* the parent that the program named; zeros: none */
+	uint64_t	 within;	/* the thread's span of OpenTelemetry; 0: none */
 	bool		 open, kept, failed;
 	char		*error;		/* text of the status, or NULL */
 	struct encoded	 attrs, events, links;

@@ -9,11 +9,15 @@
  *
  * Ids are those of the program, if a span's probe has the members "trace" and "span" (and
  * "parent"); otherwise they are computed from boot, thread and start, so that a second run
- * and a second snapshot give the same ids.
+ * and a second snapshot give the same ids.  The trace and the parent are the span of
+ * OpenTelemetry in which the thread is (current.h), or those of the program's TRACEPARENT.
  */
+#include <stdio.h>
+
 #include "analysis/attrs.h"
 #include "common/map.h"
 #include "common/xalloc.h"
+#include "tnfdump/current.h"
 #include "tnfdump/hosts.h"
 #include "tnfdump/origin.h"
 #include "tnfdump/pipeline.h"
@@ -89,21 +93,15 @@ thread_of(struct otlp_run *r, const struct tnf_event *ev)
 	return tnf_xmap_put(&r->threads, &key, sizeof(key), NULL);
 }
 
-/* Reads an id in hexadecimal digits, as many as the id has, from the event's member; zeros
-   are no id. */
+/* Reads an id of n bytes in hexadecimal digits; zeros are no id. */
 static bool
-program_id(const struct tnf_event *ev, const char *member, uint8_t *id, size_t n)
+hex_id(const char *text, uint8_t *id, size_t n)
 {
-	int i = perprobe_member(ev->probe, member);
-	struct tnf_value v;
 	uint8_t any = 0;
 
-	if (i < 0 || !tnf_event_value(ev, (unsigned)i, &v) || v.null ||
-	    v.kind != TNF_K_STRING || v.u.s.len != 2 * n)
-		return false;
 	for (size_t k = 0; k < 2 * n; k++) {
 		const char *digits = "0123456789abcdef";
-		const char *at = memchr(digits, v.u.s.chars[k], 16);
+		const char *at = memchr(digits, text[k], 16);
 
 		if (at == NULL)
 			return false;
@@ -111,6 +109,50 @@ program_id(const struct tnf_event *ev, const char *member, uint8_t *id, size_t n
 		any |= id[k / 2];
 	}
 	return any != 0;
+}
+
+/* The id in the event's member, which has as many digits as the id. */
+static bool
+program_id(const struct tnf_event *ev, const char *member, uint8_t *id, size_t n)
+{
+	int i = perprobe_member(ev->probe, member);
+	struct tnf_value v;
+
+	return i >= 0 && tnf_event_value(ev, (unsigned)i, &v) && !v.null &&
+	    v.kind == TNF_K_STRING && v.u.s.len == 2 * n && hex_id(v.u.s.chars, id, n);
+}
+
+/* If the thread is in a span of OpenTelemetry that the span's parent was not in, makes that one
+   the parent. */
+static bool
+span_is_within(struct otlp_run *r, struct span *s, const struct tnf_event *ev)
+{
+	const struct current_span *now = current_of(r->spans.d, ev);
+
+	s->within = now != NULL ? now->span : 0;
+	if (now == NULL || (s->parent != NULL && s->parent->within == s->within))
+		return false;
+	id_bytes(s->id.trace, now->trace[0]);
+	id_bytes(s->id.trace + 8, now->trace[1]);
+	id_bytes(s->outside, now->span);
+	return true;
+}
+
+/* The environment of the process may have named the span that started the program. */
+static bool
+span_is_started(struct otlp_run *r, struct span *s, const struct tnf_event *ev)
+{
+	char word[32];
+	const char *text;
+
+	snprintf(word, sizeof(word), "traceparent/%d", ev->pid);
+	text = ev->kernel ? NULL : origin_fact(r->spans.d, ev->file, word);
+	if (text == NULL || strlen(text) != 55 ||
+	    !hex_id(text + 3, s->id.trace, sizeof(s->id.trace)))
+		return false;
+	if (!hex_id(text + 36, s->outside, sizeof(s->outside)))
+		memset(s->outside, 0, sizeof(s->outside));
+	return true;
 }
 
 /* Sets the span's ids and name: the program's own, if the event has "trace" and "span". */
@@ -137,10 +179,14 @@ span_identify(struct otlp_run *r, struct span *s, const struct pair_slice *p,
 	h = mix(h, (uint64_t)(uint32_t)ev->pid << 32 | ev->lwpid);
 	h = mix(mix_text(h, s->name), s->tree->n);
 	id_bytes(s->id.span, h);
+	if (span_is_within(r, s, ev))
+		return;
 	if (s->parent != NULL) {
 		memcpy(s->id.trace, s->parent->id.trace, sizeof(s->id.trace));
 		return;
 	}
+	if (span_is_started(r, s, ev))
+		return;
 	id_bytes(s->id.trace, mix(h, 1));
 	id_bytes(s->id.trace + 8, mix(h, 2));
 }
@@ -335,6 +381,8 @@ otlp_event(struct dump *d, const struct tnf_event *ev)
 		r->of_kernel++;
 		return 0;
 	}
+	if (current_is_told(ev))
+		return 0;
 	role = pairs_feed(d->pairs, ev, d->keep, &p);
 	r->last = wall_time(r, ev->file, ev->time);
 	if (role == PAIR_START)
