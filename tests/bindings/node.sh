@@ -3,7 +3,7 @@
 # and a program without libtnfprobe.
 . "${TNF_SOURCE:-../..}/tests/lib.sh"
 . "$TNF_SOURCE/tests/bindings/lib.sh"
-need_program node cc make python3
+need_program node cc make python3 jq
 copy node
 include=$(node -p 'require("path").resolve(process.execPath, "../../include/node")')
 [ -e "$include/node_api.h" ] || skip "no node_api.h: apt-get install libnode-dev"
@@ -25,6 +25,35 @@ setTimeout(() => { p.onEnd(order); setTimeout(() => p.onEnd(bake), 2); }, 2);
 S
 TNF_ENABLE=otel TNF_FILE=$TMP/spans.tnf node "$TMP/spans.js" "$PWD/otel.js" || wrong "span processor: status $?"
 nested "$TMP/spans.tnf"
+
+# The same with OpenTelemetry's own SDK: each span that it ends, with the SDK's ids, also one that
+# the sampler records and does not send on.
+TNF_JUDGES=${TNF_JUDGES:-$TNF_SOURCE/build-judges}
+export TNF_JUDGES
+cat > "$TMP/sdk.js" <<'S'
+const load = (name) => require(require.resolve(name, { paths: [process.env.TNF_JUDGES] }));
+const { BasicTracerProvider, SamplingDecision } = load('@opentelemetry/sdk-trace-base');
+const { trace, context } = load('@opentelemetry/api');
+const { TnfSpanProcessor } = require(process.argv[2]);
+const sampler = { shouldSample: () => ({ decision: SamplingDecision?.RECORD ?? 1 }) };
+const tracer = new BasicTracerProvider({ sampler, spanProcessors: [new TnfSpanProcessor()] }).getTracer('test');
+const order = tracer.startSpan('order');
+const bake = tracer.startSpan('bake', {}, trace.setSpan(context.active(), order));
+setTimeout(() => {
+  bake.setStatus({ code: 2, message: 'burnt' });
+  bake.end();
+  order.end();
+  for (const s of [order, bake]) console.log(s.spanContext().traceId, s.spanContext().spanId);
+}, 2);
+S
+if [ -e "$TNF_JUDGES/package.json" ]; then
+	TNF_ENABLE=otel TNF_FILE=$TMP/sdk.tnf node "$TMP/sdk.js" "$PWD/otel.js" > "$TMP/ids" || wrong "with the SDK: status $?"
+	nested "$TMP/sdk.tnf"
+	same "the SDK's ids" "$("$tnfdump" --to otlp "$TMP/sdk.tnf" | jq -r '.resourceSpans[].scopeSpans[].spans[] | .traceId + " " + .spanId' | sort)" "$(sort "$TMP/ids")"
+	same "its failure" "$("$tnfdump" --to otlp "$TMP/sdk.tnf" | jq -r '.resourceSpans[].scopeSpans[].spans[].status.message // empty')" burnt
+else
+	echo "node.sh: no SDK: tools/judges installs it" >&2
+fi
 
 cat > "$TMP/values.js" <<'V'
 const { Probe } = require(process.argv[2]);
