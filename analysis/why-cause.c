@@ -15,8 +15,13 @@ static const char *const things[WHY_CAUSES] = {
 	[WHY_CHILD] = "a child process", [WHY_TIMER] = "a timer", [WHY_DISK] = "a disk",
 	[WHY_FILE_FAULT] = "a page of a file", [WHY_SWAP] = "a page from swap",
 	[WHY_RECLAIM] = "free memory (reclaim)", [WHY_STOPPED] = "SIGCONT",
+	[WHY_TRACED] = "its tracer", [WHY_FROZEN] = "the end of a freeze",
 	[WHY_URING] = "io_uring", [WHY_WORK] = "work", [WHY_MESSAGE] = "a message",
 	[WHY_FAULT] = "a page (page fault)",
+	[WHY_DIRTY] = "dirty pages that are to be written first", [WHY_SIGNAL] = "a signal",
+	[WHY_IPC] = "a message queue or a semaphore", [WHY_TTY] = "a terminal",
+	[WHY_FUSE] = "a file system in a process (FUSE)",
+	[WHY_NETFS] = "a file system of another machine", [WHY_RCU] = "all CPUs (RCU)",
 };
 
 static const char *const short_things[WHY_CAUSES] = {
@@ -25,7 +30,10 @@ static const char *const short_things[WHY_CAUSES] = {
 	[WHY_POLL] = "poll", [WHY_CHILD] = "child", [WHY_TIMER] = "timer", [WHY_DISK] = "disk",
 	[WHY_FILE_FAULT] = "page of a file", [WHY_SWAP] = "page from swap",
 	[WHY_RECLAIM] = "memory reclaim", [WHY_STOPPED] = "stopped", [WHY_URING] = "io_uring",
-	[WHY_WORK] = "work", [WHY_MESSAGE] = "message", [WHY_FAULT] = "page fault",
+	[WHY_TRACED] = "traced", [WHY_FROZEN] = "frozen", [WHY_WORK] = "work",
+	[WHY_MESSAGE] = "message", [WHY_FAULT] = "page fault", [WHY_DIRTY] = "dirty pages",
+	[WHY_SIGNAL] = "signal", [WHY_IPC] = "message queue", [WHY_TTY] = "terminal",
+	[WHY_FUSE] = "FUSE", [WHY_NETFS] = "network file system", [WHY_RCU] = "RCU",
 };
 
 const char *
@@ -93,17 +101,33 @@ put_disk(struct why *w, struct out *o, const struct why_node *n, bool numbers)
 	}
 }
 
+/* "stopped by debugger 812" */
+static void
+put_stop(struct why *w, struct out *o, const struct why_node *n, bool numbers)
+{
+	out_str(o, n->cause == WHY_FROZEN ? "frozen by its control group" :
+	    n->cause == WHY_TRACED ? "stopped by its tracer" : "stopped");
+	if (n->waker == 0)
+		return;
+	out_str(o, n->cause == WHY_FROZEN ? ", until " : n->cause == WHY_TRACED ? " " :
+	    n->by == WHY_BY_SIGNAL ? " by " : ", until ");
+	why_put_thread(w, o, n->waker, n->to, numbers);
+	out_str(o, n->cause == WHY_FROZEN ? " thawed it" :
+	    n->cause == WHY_STOPPED && n->by != WHY_BY_SIGNAL ? " continued it" : "");
+}
+
 static void
 put_asleep(struct why *w, struct out *o, const struct why_node *n, bool numbers)
 {
-	bool timed = n->by == WHY_BY_TIMER && n->cause != WHY_TIMER && n->cause != WHY_OTHER;
+	bool timed = n->by == WHY_BY_TIMER && n->cause != WHY_TIMER && n->cause != WHY_OTHER &&
+	    n->cause != WHY_DIRTY;
 
-	if (n->cause == WHY_STOPPED) {
-		out_lit(o, "stopped");
-		if (n->waker != 0) {
-			out_lit(o, " by ");
-			why_put_thread(w, o, n->waker, n->to, numbers);
-		}
+	if (why_is_stop(n->cause)) {
+		put_stop(w, o, n, numbers);
+		return;
+	}
+	if (n->cause == WHY_DIRTY) {
+		out_lit(o, "may not write on before dirty pages are on their disk");
 		return;
 	}
 	if (n->by == WHY_BY_TIMER && !timed) {

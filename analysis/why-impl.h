@@ -18,13 +18,15 @@ enum { S_USER, S_SYSTEM, S_RECLAIM, S_TFAULT, S_DFAULT, S_KFAULT, S_USER_LOCK, S
 /* A thread enters a state. */
 struct change {
 	int64_t	 time;
-	uint32_t waker;		/* WAIT_CPU after a sleep: the thread, or 0 */
+	uint32_t waker;		/* WAIT_CPU after a sleep: the thread, or 0; STOPPED: the one whose
+				   signal stops it, or 0 */
 	uint32_t detail;	/* asleep: index of blocks[]; WAIT_CPU: of a request + 1; running:
 				   the system call + 1; 0: none */
 	int16_t	 cpu;		/* running: where; -1: not told */
 	uint8_t	 state;
 	uint8_t	 by;		/* enum why_waker, of WAIT_CPU */
 	bool	 asleep;	/* the thread is not on a CPU, and not ready */
+	bool	 woke;		/* it woke another thread then */
 	bool	 throttled;	/* WAIT_CPU: its control group has used up its time */
 };
 
@@ -61,7 +63,6 @@ struct thread {
 	bool	 throttled;	/* told before the state */
 	bool	 reclaims;	/* it looks for free memory */
 	uint32_t owner;		/* of the lock for which it goes to sleep, told before */
-	uint32_t stopper;	/* the thread that sent it the last signal that stops */
 };
 
 /* A thread gets a CPU, or 0: nobody has it. */
@@ -73,7 +74,7 @@ struct turn {
 struct cpu {
 	struct turn *turns;
 	uint32_t n;
-	uint32_t block;		/* the number of the last event's block */
+	uint32_t block;		/* the highest number of an event's block */
 	uint32_t done;		/* a request that ended here just now + 1, or 0 */
 };
 
@@ -105,6 +106,8 @@ struct why {
 	uint32_t	 n_blocks;
 	struct why_request *requests;
 	uint32_t	 n_requests;
+	struct map	 stoppers;	/* the thread that stopped a process: uint32_t by host
+					   and pid; 0: it may run */
 	struct map	 by_buf;	/* the last request + 1: uint32_t by host and buf */
 	struct map	 messages;	/* struct message */
 	struct map	 places;	/* struct place by the addresses of a stack */
@@ -137,5 +140,7 @@ const struct cpu *why_cpu(const struct why *, unsigned host, int cpu);
 
 /* What the sleep that begins with this change is for (why-place.c). */
 struct place why_place(struct why *, const struct thread *, const struct change *);
+/* The address of what the sleep is for; 0: not told. */
+uint64_t why_reason(struct why *, const struct thread *, const struct change *);
 
 #endif

@@ -22,7 +22,7 @@ static const struct {
 	const char *member[5];
 } tells[] = {
 	{ "thread_state", M_STATE, { "state", "tid" } },
-	{ "thread_block", M_BLOCK, { "stack" } },
+	{ "thread_block", M_BLOCK, { "reason" } },
 	{ "thread_create", M_CREATE, { "tid" } },
 	{ "thread_exit", M_EXIT, { NULL } },
 	{ "syscall_start", M_CALL, { "sysnum" } },
@@ -32,7 +32,7 @@ static const struct {
 	{ "sched.sched_waking", M_WAKING, { "pid" } },
 	{ "thread_wakeup", M_WAKEUP, { "tid", "by", "source" } },
 	{ "thread_throttle", M_THROTTLE, { "tid" } },
-	{ "thread_signal", M_SIGNAL, { "tid", "signo" } },
+	{ "thread_signal", M_SIGNAL, { "pid", "signo" } },
 	{ "lock_owner", M_OWNER, { "owner" } },
 	{ "sample", M_SAMPLE, { NULL } },
 	{ "pageout_scan_start", M_SCAN, { NULL } },
@@ -48,6 +48,7 @@ why_new(const struct why_source *source)
 	tnf_map_init(&w->by_task, sizeof(uint32_t));
 	tnf_map_init(&w->by_number, sizeof(uint32_t));
 	tnf_map_init(&w->by_buf, sizeof(uint32_t));
+	tnf_map_init(&w->stoppers, sizeof(uint32_t));
 	tnf_map_init(&w->messages, sizeof(struct message));
 	tnf_map_init(&w->places, sizeof(struct place));
 	tnf_out_memory(&w->name);
@@ -85,6 +86,7 @@ why_free(struct why *w)
 	tnf_map_free(&w->by_task);
 	tnf_map_free(&w->by_number);
 	tnf_map_free(&w->by_buf);
+	tnf_map_free(&w->stoppers);
 	tnf_map_free(&w->messages);
 	tnf_map_free(&w->places);
 	tnf_out_close(&w->name);
@@ -144,6 +146,14 @@ task_entry(struct why *w, unsigned host, uint64_t tid)
 	const uint64_t key[2] = { host, tid };
 
 	return tnf_xmap_put(&w->by_task, key, sizeof(key), NULL);
+}
+
+static uint32_t *
+stopper_entry(struct why *w, unsigned host, uint32_t pid)
+{
+	const uint32_t key[2] = { host, pid };
+
+	return tnf_xmap_put(&w->stoppers, key, sizeof(key), NULL);
 }
 
 /* The thread at a task's address, which may not have written anything yet. */
@@ -283,6 +293,16 @@ gets_cpu(struct why *w, uint32_t id, unsigned state, const struct tnf_event *ev)
 	enter(&w->threads[id], w->threads[id].reclaims ? S_RECLAIM : state, ev->time, ev->cpu);
 }
 
+/* Notes that what the thread does now includes a wake-up of another. */
+static void
+wakes(struct why *w, uint32_t id)
+{
+	struct change *l = last_change(&w->threads[id]);
+
+	if (id != 0 && l != NULL)
+		l->woke = true;
+}
+
 /* Thread 'id' is woken, and ready to run. */
 static void
 woken(struct why *w, uint32_t id, uint32_t writer, const struct tnf_event *ev)
@@ -313,6 +333,7 @@ woken(struct why *w, uint32_t id, uint32_t writer, const struct tnf_event *ev)
 	} else if (l->by == WHY_BY_NONE) {
 		l->by = writer != 0 ? WHY_BY_THREAD : WHY_BY_INTERRUPT;
 		l->waker = writer;
+		wakes(w, writer);
 	}
 	t->waker = t->request = t->by = 0;
 	t->throttled = false;
@@ -333,6 +354,8 @@ leaves_cpu(struct why *w, uint32_t id, unsigned state, const struct tnf_event *e
 		return;
 	l = enter(t, state, ev->time, ev->cpu);
 	l->asleep = state != S_WAIT_CPU;
+	if (state == S_STOPPED)
+		l->waker = *stopper_entry(w, t->is.host, (uint32_t)t->is.pid);
 	if (state == S_WAIT_CPU) {
 		l->throttled = t->throttled;
 		t->throttled = false;
@@ -425,6 +448,7 @@ waking(struct why *w, const struct meaning *m, uint32_t writer, const struct tnf
 		return;
 	w->threads[*id].waker = writer;
 	w->threads[*id].by = writer != 0 ? WHY_BY_THREAD : WHY_BY_INTERRUPT;
+	wakes(w, writer);
 }
 
 /* Who wakes the thread: 'by' of the event, and what its source then is. */
@@ -437,6 +461,7 @@ wakeup(struct why *w, const struct meaning *m, uint32_t writer, const struct tnf
 	uint64_t how = value_of(ev, m->b), source = value_of(ev, m->c);
 	uint32_t id = thread_at(w, host, value_of(ev, m->a)), waker = 0;
 
+	wakes(w, how == 0 ? writer : 0);
 	if (how == 0)
 		waker = writer;
 	else if (how == 5 && source != 0)
@@ -467,11 +492,13 @@ throttle(struct why *w, const struct meaning *m, const struct tnf_event *ev)
 static void
 signal_event(struct why *w, const struct meaning *m, uint32_t writer, const struct tnf_event *ev)
 {
-	uint32_t id = thread_at(w, tnf_file_host(ev->file), value_of(ev, m->a));
 	uint64_t signo = value_of(ev, m->b);
+	uint32_t *stopper;
 
-	if (signo >= 19 && signo <= 22)		/* SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU */
-		w->threads[id].stopper = writer;
+	if (signo < 18 || signo > 22)	/* SIGCONT, SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU */
+		return;
+	stopper = stopper_entry(w, tnf_file_host(ev->file), (uint32_t)value_of(ev, m->a));
+	*stopper = signo == 18 ? 0 : writer;
 }
 
 static void
@@ -518,6 +545,7 @@ begins(struct why *w, uint32_t maker, unsigned host, uint64_t tid)
 		*task_entry(w, host, tid) = 0;
 		id = thread_at(w, host, tid);
 	}
+	wakes(w, maker);
 	w->threads[id].waker = maker;
 	w->threads[id].by = maker != 0 ? WHY_BY_THREAD : WHY_BY_NONE;
 }
@@ -531,13 +559,14 @@ thread_ends(struct why *w, uint32_t id, const struct tnf_event *ev)
 	enter(&w->threads[id], S_ENDED, ev->time, -1);
 }
 
-/* Blocks of a CPU are numbered: those that are missing were overwritten or lost. */
+/* Blocks of a CPU are numbered: those that are missing were overwritten or lost.  An event
+   that was begun in one block may come after the first of the next. */
 static void
 look_for_gap(struct why *w, const struct tnf_event *ev)
 {
 	struct cpu *c = cpu_of(w, tnf_file_host(ev->file), ev->cpu);
 
-	if (c == NULL || ev->block == 0 || ev->block == c->block)
+	if (c == NULL || ev->block <= c->block)
 		return;
 	if (c->block == 0 && ev->block > 1 && ev->time > w->complete)
 		w->complete = ev->time;

@@ -12,54 +12,90 @@
 #define AROUND		20000000	/* ns */
 #define LOOP_BYTES	64u	/* ... within so little code are a loop */
 
-/* Functions of the kernel by the beginning of their names.  The cause with the highest rank
-   wins: a page fault waits for a disk, a lock may be taken on the way to one. */
+/* Functions of the kernel; '*' stands for the rest of a name, and what a compiler appends after
+   a point never counts.  The cause with the highest rank wins: a page fault waits for a disk, a
+   lock may be taken on the way to one. */
 static const struct {
 	const char *function;
 	enum why_cause cause;
 	unsigned rank;
 } tells[] = {
-	{ "do_signal_stop", WHY_STOPPED, 9 }, { "ptrace_stop", WHY_STOPPED, 9 },
-	{ "do_jobctl_trap", WHY_STOPPED, 9 },
-	{ "do_swap_page", WHY_SWAP, 8 }, { "swap_read", WHY_SWAP, 8 },
+	{ "do_signal_stop", WHY_STOPPED, 9 }, { "ptrace_stop", WHY_TRACED, 10 },
+	{ "do_freezer_trap", WHY_FROZEN, 10 }, { "__refrigerator", WHY_FROZEN, 10 },
+	{ "do_swap_page", WHY_SWAP, 8 }, { "swap_read*", WHY_SWAP, 8 },
 	{ "swapin_readahead", WHY_SWAP, 8 },
-	{ "try_to_free", WHY_RECLAIM, 7 }, { "shrink_", WHY_RECLAIM, 7 },
+	{ "try_to_free_*", WHY_RECLAIM, 7 }, { "shrink_*", WHY_RECLAIM, 7 },
 	{ "throttle_direct_reclaim", WHY_RECLAIM, 7 }, { "reclaim_throttle", WHY_RECLAIM, 7 },
-	{ "__alloc_pages_direct", WHY_RECLAIM, 7 }, { "mem_cgroup_handle_over_high", WHY_RECLAIM, 7 },
-	{ "try_charge_memcg", WHY_RECLAIM, 7 }, { "balance_dirty_pages", WHY_DISK, 7 },
-	{ "mutex_lock", WHY_LOCK, 6 }, { "__mutex_lock", WHY_LOCK, 6 },
-	{ "rwsem_down", WHY_LOCK, 6 }, { "down_read", WHY_LOCK, 6 }, { "down_write", WHY_LOCK, 6 },
-	{ "__down", WHY_LOCK, 6 }, { "percpu_rwsem", WHY_LOCK, 6 }, { "__rt_mutex", WHY_LOCK, 6 },
-	{ "flock_lock", WHY_LOCK, 6 }, { "locks_lock", WHY_LOCK, 6 }, { "fcntl_setlk", WHY_LOCK, 6 },
+	{ "__alloc_pages_direct*", WHY_RECLAIM, 7 },
+	{ "mem_cgroup_handle_over_high", WHY_RECLAIM, 7 },
+	{ "__mem_cgroup_handle_over_high", WHY_RECLAIM, 7 },
+	{ "mem_cgroup_oom*", WHY_RECLAIM, 7 }, { "try_charge_memcg", WHY_RECLAIM, 7 },
+	{ "balance_dirty_pages*", WHY_DIRTY, 7 },
+	{ "mutex_lock*", WHY_LOCK, 6 }, { "__mutex_lock*", WHY_LOCK, 6 },
+	{ "rwsem_down_*", WHY_LOCK, 6 }, { "down_read*", WHY_LOCK, 6 },
+	{ "down_write*", WHY_LOCK, 6 }, { "__down*", WHY_LOCK, 6 },
+	{ "percpu_rwsem*", WHY_LOCK, 6 }, { "__rt_mutex*", WHY_LOCK, 6 },
+	{ "flock_lock*", WHY_LOCK, 6 }, { "locks_lock*", WHY_LOCK, 6 },
+	{ "fcntl_setlk*", WHY_LOCK, 6 },
 	{ "filemap_fault", WHY_FILE_FAULT, 5 }, { "__do_fault", WHY_FILE_FAULT, 5 },
-	{ "futex_", WHY_FUTEX, 5 }, { "do_futex", WHY_FUTEX, 5 }, { "rt_mutex_slow", WHY_FUTEX, 4 },
-	{ "io_cqring_wait", WHY_URING, 5 }, { "io_ring", WHY_URING, 4 },
+	{ "handle_userfault", WHY_FAULT, 5 },
+	{ "request_wait_answer", WHY_FUSE, 6 }, { "fuse_wait_on_folio_writeback", WHY_FUSE, 6 },
+	{ "rpc_wait_bit_killable", WHY_NETFS, 6 }, { "nfs_*", WHY_NETFS, 5 },
+	{ "cifs_*", WHY_NETFS, 5 }, { "smb2_*", WHY_NETFS, 5 }, { "ceph_*", WHY_NETFS, 5 },
+	{ "p9_client_rpc", WHY_NETFS, 5 },
+	{ "futex_*", WHY_FUTEX, 5 }, { "do_futex", WHY_FUTEX, 5 },
+	{ "rt_mutex_slow*", WHY_FUTEX, 4 },
+	{ "io_cqring_wait*", WHY_URING, 5 }, { "io_ring*", WHY_URING, 4 },
 	{ "io_wq_worker", WHY_WORK, 4 }, { "io_sq_thread", WHY_WORK, 4 },
-	{ "io_schedule", WHY_DISK, 4 }, { "folio_wait", WHY_DISK, 4 }, { "submit_bio_wait", WHY_DISK, 4 },
-	{ "blk_", WHY_DISK, 4 }, { "blkdev_", WHY_DISK, 4 }, { "wait_on_buffer", WHY_DISK, 4 },
-	{ "__wait_on_buffer", WHY_DISK, 4 }, { "jbd2_log_wait", WHY_DISK, 4 },
-	{ "jbd2_complete", WHY_DISK, 4 }, { "wait_on_page", WHY_DISK, 4 }, { "rq_qos_wait", WHY_DISK, 4 },
-	{ "xlog_", WHY_DISK, 4 }, { "ext4_sync", WHY_DISK, 3 }, { "writeback_", WHY_DISK, 3 },
-	{ "pipe_", WHY_PIPE, 5 }, { "anon_pipe_", WHY_PIPE, 5 }, { "fifo_open", WHY_PIPE, 5 },
-	{ "wait_for_partner", WHY_PIPE, 5 },
-	{ "unix_", WHY_SOCKET, 5 }, { "sk_wait", WHY_SOCKET, 5 }, { "tcp_", WHY_SOCKET, 5 },
-	{ "inet_", WHY_SOCKET, 5 }, { "udp_", WHY_SOCKET, 5 }, { "__skb_wait", WHY_SOCKET, 5 },
-	{ "__inet", WHY_SOCKET, 5 }, { "sock_", WHY_SOCKET, 3 }, { "netlink_", WHY_SOCKET, 4 },
+	{ "io_schedule*", WHY_DISK, 4 }, { "folio_wait_*", WHY_DISK, 4 },
+	{ "submit_bio_wait", WHY_DISK, 4 }, { "blk_*", WHY_DISK, 4 }, { "blkdev_*", WHY_DISK, 4 },
+	{ "wait_on_buffer", WHY_DISK, 4 }, { "__wait_on_buffer", WHY_DISK, 4 },
+	{ "jbd2_log_wait*", WHY_DISK, 4 }, { "jbd2_complete*", WHY_DISK, 4 },
+	{ "wait_transaction_locked", WHY_DISK, 4 }, { "add_transaction_credits", WHY_DISK, 4 },
+	{ "wait_on_page*", WHY_DISK, 4 }, { "rq_qos_wait", WHY_DISK, 4 },
+	{ "read_events", WHY_DISK, 4 }, { "xlog_*", WHY_DISK, 4 }, { "ext4_sync*", WHY_DISK, 3 },
+	{ "writeback_*", WHY_DISK, 3 },
+	{ "pipe_*", WHY_PIPE, 5 }, { "anon_pipe_*", WHY_PIPE, 5 }, { "fifo_pipe_*", WHY_PIPE, 5 },
+	{ "fifo_open", WHY_PIPE, 5 }, { "wait_for_partner", WHY_PIPE, 5 },
+	{ "unix_*", WHY_SOCKET, 5 }, { "sk_wait*", WHY_SOCKET, 5 }, { "sk_stream_wait*", WHY_SOCKET, 5 },
+	{ "tcp_*", WHY_SOCKET, 5 }, { "inet_*", WHY_SOCKET, 5 }, { "__inet_*", WHY_SOCKET, 5 },
+	{ "udp_*", WHY_SOCKET, 5 }, { "__skb_wait*", WHY_SOCKET, 5 }, { "vsock_*", WHY_SOCKET, 5 },
+	{ "sctp_*", WHY_SOCKET, 5 }, { "sock_*", WHY_SOCKET, 3 }, { "netlink_*", WHY_SOCKET, 4 },
+	{ "tun_do_read", WHY_SOCKET, 4 },
 	{ "ep_poll", WHY_POLL, 5 }, { "do_epoll_wait", WHY_POLL, 5 }, { "do_poll", WHY_POLL, 5 },
-	{ "do_sys_poll", WHY_POLL, 5 }, { "do_select", WHY_POLL, 5 }, { "poll_schedule", WHY_POLL, 4 },
-	{ "eventfd_read", WHY_POLL, 5 }, { "do_wait", WHY_CHILD, 5 }, { "kernel_wait", WHY_CHILD, 5 },
+	{ "do_sys_poll", WHY_POLL, 5 }, { "do_select", WHY_POLL, 5 },
+	{ "poll_schedule_timeout", WHY_POLL, 4 }, { "eventfd_read", WHY_POLL, 5 },
+	{ "inotify_read", WHY_POLL, 5 }, { "fanotify_read", WHY_POLL, 5 },
+	{ "do_wait", WHY_CHILD, 5 }, { "__do_wait", WHY_CHILD, 5 }, { "kernel_wait*", WHY_CHILD, 5 },
+	{ "kernel_clone", WHY_CHILD, 1 },	/* vfork */
+	{ "do_sigtimedwait", WHY_SIGNAL, 5 }, { "sigsuspend", WHY_SIGNAL, 5 },
+	{ "__do_sys_pause", WHY_SIGNAL, 5 }, { "signalfd_*", WHY_SIGNAL, 5 },
+	{ "wq_sleep", WHY_IPC, 5 }, { "do_msgrcv", WHY_IPC, 5 }, { "do_msgsnd", WHY_IPC, 5 },
+	{ "__do_semtimedop", WHY_IPC, 5 }, { "do_semtimedop", WHY_IPC, 5 },
+	{ "n_tty_*", WHY_TTY, 5 }, { "tty_*", WHY_TTY, 4 },
 	{ "do_nanosleep", WHY_TIMER, 5 }, { "hrtimer_nanosleep", WHY_TIMER, 5 },
-	{ "common_nsleep", WHY_TIMER, 5 }, { "msleep", WHY_TIMER, 4 },
-	{ "worker_thread", WHY_WORK, 3 }, { "kthread_worker", WHY_WORK, 3 }, { "smpboot_", WHY_WORK, 3 },
-	{ "kswapd", WHY_WORK, 2 },
+	{ "common_nsleep*", WHY_TIMER, 5 }, { "msleep*", WHY_TIMER, 4 },
+	{ "timerfd_read*", WHY_TIMER, 5 },
+	{ "synchronize_rcu*", WHY_RCU, 4 }, { "__wait_rcu_gp", WHY_RCU, 4 },
+	{ "worker_thread", WHY_WORK, 3 }, { "kthread_worker*", WHY_WORK, 3 },
+	{ "smpboot_*", WHY_WORK, 3 }, { "kswapd", WHY_WORK, 2 },
 };
+
+static bool
+is_function(const char *name, const char *wanted)
+{
+	size_t n = strlen(wanted);
+
+	if (wanted[n - 1] == '*')
+		return strncmp(name, wanted, n - 1) == 0;
+	return strncmp(name, wanted, n) == 0 && (name[n] == '\0' || name[n] == '.');
+}
 
 static void
 place_by(struct place *p, const char *name, unsigned *rank)
 {
 	for (size_t i = 0; i < sizeof(tells) / sizeof(*tells); i++)
-		if (tells[i].rank > *rank &&
-		    strncmp(name, tells[i].function, strlen(tells[i].function)) == 0) {
+		if (tells[i].rank > *rank && is_function(name, tells[i].function)) {
 			*rank = tells[i].rank;
 			p->cause = tells[i].cause;
 			p->where = name;
@@ -131,9 +167,23 @@ why_place(struct why *w, const struct thread *t, const struct change *c)
 	if (!p->known)
 		place_learn(w, p, &ev, pc, n);
 	none.where = p->where;
-	if (p->cause != WHY_OTHER && c->state != S_STOPPED)
+	if (p->cause != WHY_OTHER && (c->state != S_STOPPED || why_is_stop(p->cause)))
 		none.cause = p->cause;
 	return none;
+}
+
+uint64_t
+why_reason(struct why *w, const struct thread *t, const struct change *c)
+{
+	const struct block *b = &w->blocks[c->detail];
+	struct tnf_event ev;
+	struct tnf_value v;
+	int member;
+
+	if (c->detail == 0 || (member = perprobe_member(b->probe, "reason")) < 0)
+		return 0;
+	ev = event_at(t, b->probe, b->pos, c->time);
+	return tnf_event_value(&ev, (unsigned)member, &v) && !v.null ? v.u.u : 0;
 }
 
 const char *
@@ -173,18 +223,38 @@ sample_from(const struct thread *t, int64_t from)
 	return low;
 }
 
-/* The address at which the thread was: of the kernel, or of its program. */
-static uint64_t
-sample_address(const struct tnf_event *ev)
+/* Where a sample was taken: the innermost address, and that of the program. */
+struct sampled {
+	struct tnf_event ev;
+	uint64_t pc, user;
+	bool	 in_kernel, yields;
+};
+
+static const char *
+symbol_at(struct why *w, const struct sampled *s, uint64_t pc)
 {
-	int user = perprobe_member(ev->probe, "user");
+	return pc == 0 || w->source.symbol == NULL ? NULL : w->source.symbol(w->source.arg, &s->ev, pc);
+}
+
+static struct sampled
+sample_read(struct why *w, const struct thread *t, const struct sample *of)
+{
+	struct sampled s = { .ev = event_at(t, of->probe, of->pos, of->time) };
+	int user = perprobe_member(of->probe, "user");
 	uint64_t pc[FRAMES_MAX];
 	struct tnf_value v, item;
+	const char *name;
+	unsigned n = stack_of(&s.ev, pc);
 
-	if (stack_of(ev, pc) > 0)
-		return pc[0];
-	return user >= 0 && tnf_event_value(ev, (unsigned)user, &v) && !v.null &&
-	    v.kind == TNF_K_ARRAY && tnf_value_item(ev->file, &v, 0, &item) ? item.u.u : 0;
+	if (user >= 0 && tnf_event_value(&s.ev, (unsigned)user, &v) && !v.null &&
+	    v.kind == TNF_K_ARRAY && tnf_value_item(of->probe->file, &v, 0, &item))
+		s.user = item.u.u;
+	s.in_kernel = n > 0;
+	s.pc = n > 0 ? pc[0] : s.user;
+	for (unsigned i = 0; i < n && !s.yields; i++)
+		s.yields = (name = symbol_at(w, &s, pc[i])) != NULL &&
+		    strstr(name, "sched_yield") != NULL;
+	return s;
 }
 
 /* The samples taken in one function. */
@@ -196,49 +266,76 @@ struct hot {
 
 #define HOT_MAX	16u
 
-/* Adds up samples by function; returns how many there are, and *best is the hottest. */
-static unsigned
-hot_add(struct why *w, const struct thread *t, uint32_t from, uint32_t to, struct hot seen[HOT_MAX],
-    struct hot **best)
+static void
+hot_add(struct hot seen[HOT_MAX], const char *name, uint64_t pc)
 {
-	*best = seen;
-	for (uint32_t i = from; i < to; i++) {
-		const struct sample *s = &t->samples[i];
-		struct tnf_event ev = event_at(t, s->probe, s->pos, s->time);
-		uint64_t pc = sample_address(&ev);
-		const char *name = pc == 0 || w->source.symbol == NULL ? NULL :
-		    w->source.symbol(w->source.arg, &ev, pc);
+	for (struct hot *h = seen; name != NULL && h < seen + HOT_MAX; h++)
+		if (h->name == NULL || strcmp(h->name, name) == 0) {
+			h->name = name;
+			h->low = h->n == 0 || pc < h->low ? pc : h->low;
+			h->high = pc > h->high ? pc : h->high;
+			h->n++;
+			return;
+		}
+}
 
-		for (struct hot *h = seen; name != NULL && h < seen + HOT_MAX; h++)
-			if (h->name == NULL || strcmp(h->name, name) == 0) {
-				h->name = name;
-				h->low = h->n == 0 || pc < h->low ? pc : h->low;
-				h->high = pc > h->high ? pc : h->high;
-				*best = ++h->n > (*best)->n ? h : *best;
-				break;
-			}
+static const struct hot *
+hottest(const struct hot seen[HOT_MAX])
+{
+	const struct hot *best = seen;
+
+	for (unsigned i = 1; i < HOT_MAX; i++)
+		if (seen[i].n > best->n)
+			best = &seen[i];
+	return best;
+}
+
+/* Are nearly all samples those of one loop, which may give its CPU away?  A loop of other
+   system calls gets something done.  Returns the name of its function, or NULL. */
+static const char *
+spinning(struct why *w, const struct thread *t, uint32_t from, uint32_t to)
+{
+	struct hot seen[HOT_MAX] = { { .n = 0 } };
+	const char *yield = NULL;
+	unsigned yields = 0;
+
+	for (uint32_t i = from; i < to; i++) {
+		struct sampled s = sample_read(w, t, &t->samples[i]);
+		if (s.yields) {
+			yields++;
+			yield = symbol_at(w, &s, s.user);
+		} else if (!s.in_kernel)
+			hot_add(seen, symbol_at(w, &s, s.user), s.user);
 	}
-	return to - from;
+	const struct hot *loop = hottest(seen);
+	if (yields + loop->n < SPINS_MIN || (yields + loop->n) * 10 < (to - from) * 8 ||
+	    loop->high - loop->low >= LOOP_BYTES)
+		return NULL;
+	return yields < loop->n ? loop->name : yield != NULL ? yield : "sched_yield";
 }
 
 const char *
 why_hot(struct why *w, const struct why_node *n, bool *spins)
 {
 	const struct thread *t = why_changes_of(w, n->thread);
-	uint32_t from = sample_from(t, n->from), to = sample_from(t, n->to);
-	struct hot seen[HOT_MAX] = { { .n = 0 } }, around[HOT_MAX] = { { .n = 0 } }, *best, *loop;
-	unsigned all = hot_add(w, t, from, to, seen, &best);
+	uint32_t from = sample_from(t, n->from), to = sample_from(t, n->to), all = to - from;
+	struct hot in[HOT_MAX] = { { .n = 0 } }, user[HOT_MAX] = { { .n = 0 } };
+	const char *loop;
 
 	*spins = false;
-	if (best->n == 0 || best->n * 2 < all)
+	if (all == 0)
 		return NULL;
+	for (uint32_t i = from; i < to; i++) {
+		struct sampled s = sample_read(w, t, &t->samples[i]);
+		hot_add(in, symbol_at(w, &s, s.pc), s.pc);
+		hot_add(user, symbol_at(w, &s, s.user), s.user);
+	}
 	/* Others may have had the CPU in between: the samples around belong to the same loop. */
 	for (unsigned i = 0; i < SPINS_MIN; i++) {
 		from -= from > 0 && t->samples[from - 1].time > n->from - AROUND;
 		to += to < t->n_samples && t->samples[to].time < n->to + AROUND;
 	}
-	all = hot_add(w, t, from, to, around, &loop);
-	*spins = loop->n >= SPINS_MIN && loop->n * 10 >= all * 8 &&
-	    loop->high - loop->low < LOOP_BYTES && strcmp(loop->name, best->name) == 0;
-	return best->name;
+	*spins = (loop = spinning(w, t, from, to)) != NULL;
+	const struct hot *best = hottest(in)->n * 2 >= all ? hottest(in) : hottest(user);
+	return *spins ? loop : best->n * 2 >= all ? best->name : NULL;
 }

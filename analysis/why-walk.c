@@ -11,6 +11,9 @@
 
 #define CHUNK		256u
 #define SHORT_CALL	20000	/* ns */
+#define LOOK_AGAIN	500000	/* ns */
+#define AGAIN_MAX	1000u
+#define SAME_LOCK	64u	/* bytes: the words of one condition variable */
 
 struct why_chunk {
 	struct why_chunk *next;
@@ -23,6 +26,7 @@ struct walk {
 	struct why_tree	*tree;
 	struct why_node	*run;		/* the last node, if it is RUN */
 	int64_t		 longest;	/* piece of it */
+	int64_t		 end;		/* of what is explained */
 };
 
 /* Appends a node to the children, whose end *end is. */
@@ -137,6 +141,62 @@ message(struct walk *k, struct why_node *asleep, const struct thread *t, int64_t
 	return true;
 }
 
+/* Is what begins with the change 'b' the same wait as that of 'a'? */
+static bool
+same_wait(struct why *w, const struct thread *t, const struct change *a, const struct change *b,
+    enum why_cause cause)
+{
+	uint64_t x = why_reason(w, t, a), y = why_reason(w, t, b);
+
+	return x != 0 && (x == y || (cause == WHY_FUTEX && (x > y ? x - y : y - x) < SAME_LOCK)) &&
+	    why_place(w, t, b).cause == cause;
+}
+
+/*
+ * A thread that wakes up, finds nothing, and goes to sleep for the same again, has waited for
+ * the one that wakes it in the end: timed waits in a loop, and wake-ups for nothing.  If it
+ * wakes another meanwhile it may have got something done.  Returns the last such wake-up, or
+ * that of sleep i.
+ */
+static const struct change *
+in_the_end(struct walk *k, const struct thread *t, size_t i, enum why_cause cause)
+{
+	const struct change *first = &t->changes[i], *wake = first + 1;
+	int64_t ran = 0;
+
+	for (size_t j = i + 1, n = 0; j + 1 < t->n && n < AGAIN_MAX; j++, n++) {
+		const struct change *c = &t->changes[j];
+
+		if (c->time >= k->end || c->woke || c->state >= S_STOPPED || ran > LOOK_AGAIN)
+			break;
+		if (!c->asleep)
+			ran += c->state == S_WAIT_CPU ? 0 : c[1].time - c->time;
+		else if (same_wait(k->w, t, first, c, cause) && c[1].state == S_WAIT_CPU) {
+			wake = c + 1;
+			ran = 0;
+		}
+	}
+	return wake;
+}
+
+/* Who woke the thread from sleep i, for whose cause and end the node has been set. */
+static void
+ended_by(struct walk *k, struct why_node *n, const struct thread *t, size_t i)
+{
+	const struct change *wake = &t->changes[i + 1];
+
+	if ((wake->by == WHY_BY_TIMER && n->cause != WHY_TIMER && n->cause != WHY_OTHER &&
+	    n->cause != WHY_DIRTY && !why_is_stop(n->cause)) ||
+	    (wake->by == WHY_BY_THREAD && n->cause == WHY_FUTEX)) {
+		const struct change *last = in_the_end(k, t, i, n->cause);
+		if (last->by == WHY_BY_THREAD && last->waker != 0)
+			wake = last;
+	}
+	n->by = wake->by;
+	n->waker = wake->waker;
+	n->request = n->by == WHY_BY_DISK ? wake->detail : 0;
+}
+
 static void
 asleep(struct walk *k, struct why_node *n, const struct thread *t, size_t i, unsigned depth)
 {
@@ -148,14 +208,15 @@ asleep(struct walk *k, struct why_node *n, const struct thread *t, size_t i, uns
 	n->cause = p.cause;
 	n->where = p.where;
 	n->owner = c->detail != 0 ? k->w->blocks[c->detail].owner : 0;
-	if (wake != NULL && wake->state == S_WAIT_CPU) {
-		n->by = wake->by;
-		n->waker = wake->waker;
-		n->request = n->by == WHY_BY_DISK ? wake->detail : 0;
-	}
-	if (c->state == S_STOPPED) {
-		n->by = t->stopper != 0 ? WHY_BY_SIGNAL : n->by;
-		n->waker = t->stopper;
+	if (wake != NULL && wake->state == S_WAIT_CPU)
+		ended_by(k, n, t, i);
+	if (why_is_stop(n->cause)) {
+		/* Who traces or thaws it also lets it go on.  A signal stops by way of the tracer. */
+		if (c->waker != 0 && n->cause != WHY_FROZEN) {
+			n->cause = WHY_STOPPED;
+			n->by = WHY_BY_SIGNAL;
+			n->waker = c->waker;
+		}
 		return;
 	}
 	if (n->by == WHY_BY_DISK || n->by == WHY_BY_TIMER) {
@@ -283,7 +344,7 @@ struct why_tree
 why_explain_steps(struct why *w, const struct why_step *s, size_t n, int64_t to)
 {
 	struct why_tree tree = { 0 };
-	struct walk k = { .w = w, .tree = &tree };
+	struct walk k = { .w = w, .tree = &tree, .end = to };
 	struct why_node **end = &tree.root;
 
 	struct why_node *root = add(&k, &end, WHY_WHOLE, s[0].thread, s[0].at, to);

@@ -32,9 +32,17 @@ enum why_kind {
 /* The reason of a sleep, or, of READY and RUN, what is special about it. */
 enum why_cause {
 	WHY_OTHER, WHY_FUTEX, WHY_LOCK, WHY_PIPE, WHY_SOCKET, WHY_NETWORK, WHY_POLL, WHY_CHILD,
-	WHY_TIMER, WHY_DISK, WHY_FILE_FAULT, WHY_SWAP, WHY_RECLAIM, WHY_STOPPED, WHY_URING,
-	WHY_WORK, WHY_MESSAGE, WHY_THROTTLED, WHY_SPINS, WHY_FAULT, WHY_CAUSES
+	WHY_TIMER, WHY_DISK, WHY_FILE_FAULT, WHY_SWAP, WHY_RECLAIM, WHY_STOPPED, WHY_TRACED,
+	WHY_FROZEN, WHY_URING, WHY_WORK, WHY_MESSAGE, WHY_THROTTLED, WHY_FAULT, WHY_DIRTY,
+	WHY_SIGNAL, WHY_IPC, WHY_TTY, WHY_FUSE, WHY_NETFS, WHY_RCU, WHY_CAUSES
 };
+
+/* The sleep is one that others order: it says nothing of what the thread itself wants. */
+static inline bool
+why_is_stop(enum why_cause cause)
+{
+	return cause == WHY_STOPPED || cause == WHY_TRACED || cause == WHY_FROZEN;
+}
 
 /* Who ended a sleep. */
 enum why_waker {
@@ -47,7 +55,7 @@ struct why_node {
 	enum why_cause	cause;
 	enum why_waker	by;
 	uint32_t	thread;		/* whose time this is; 0: nobody's */
-	uint32_t	waker;		/* ASLEEP: the thread, or 0; STOPPED: who stopped it */
+	uint32_t	waker;		/* ASLEEP: the thread, or 0; a stop: who stopped it */
 	uint32_t	owner;		/* ASLEEP for a lock: who had it at first, or 0 */
 	uint32_t	request;	/* ASLEEP on a disk: the block request + 1, or 0 */
 	int32_t		call;		/* its system call; -1: none, or not told */

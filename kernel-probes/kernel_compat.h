@@ -34,7 +34,8 @@ struct bpf_map;
 #define PF_USER_WORKER	0x00004000	/* 6.4; unused before */
 
 #define TASK_ON_RQ_MIGRATING	2
-#define TASK_STOPPED_OR_TRACED	(4 | 8)
+/* Stopped, traced, and, from 6.1 on, frozen by a control group or for suspend. */
+#define TASK_STOPPED		(4 | 8 | 0x8000)
 #define TASK_DEAD		0x80
 
 #define MM_SWAPENTS	2

@@ -469,7 +469,7 @@ static __always_inline int change(void *ctx, struct task_struct *prev,
 	c.out = waits ? KP_WAIT_CPU : KP_STOPPED;
 	s.why = (c.on & ON_BLOCK) != 0;
 	s.owned = (c.on & ON_OWNER) != 0;
-	sleeps = !waits && !(task_state & TASK_STOPPED_OR_TRACED);
+	sleeps = !waits && !(task_state & TASK_STOPPED);
 	if (c.on & ON_THROTTLE && unlikely(task_throttled(prev)))
 		throttle_tell(hook_argument(ctx, 1), quota_group(prev));
 	if (s.why)
@@ -493,16 +493,11 @@ static __always_inline int change(void *ctx, struct task_struct *prev,
 	return sleep_tell(&c, &s);
 }
 
-static __always_inline bool goes_on(bool preempt, u32 task_state)
-{
-	return preempt || (task_state & 0xff) == 0;
-}
-
 SEC("tp_btf/sched_switch")
 int BPF_PROG(context_switch, bool preempt, struct task_struct *prev,
     struct task_struct *next, unsigned int prev_state)
 {
-	return change(ctx, prev, next, goes_on(preempt, prev_state), prev_state);
+	return change(ctx, prev, next, preempt || prev_state == 0, prev_state);
 }
 
 /* Before 5.18 there was no prev_state, and the task's state is TASK_WAKING if another thread

@@ -20,7 +20,8 @@ struct cause {
 	bool	async;
 };
 
-extern const struct cause causes_cpu[], causes_lock[], causes_wait[], causes_io[];
+extern const struct cause causes_cpu[], causes_lock[], causes_sync[], causes_wait[],
+    causes_ipc[], causes_stop[], causes_io[];
 
 /* help.c: these end the program if something fails. */
 _Noreturn void die(const char *what);

@@ -7,12 +7,12 @@ tnfdump=$TNF_BUILD/tnfdump/tnfdump prex=$TNF_BUILD/prex/prex tnfxtract=$TNF_BUIL
 need_kernel
 need_ptrace
 scratch
-cpu_group='' memory_group='' swap=''
+cpu_group='' memory_group='' freezer_group='' swap=''
 
 undo() {
 	"$prex" -k -c 'ktrace off; buffer dealloc' >/dev/null 2>&1
 	[ -z "$swap" ] || swapoff "$swap" 2>/dev/null
-	for g in $cpu_group $memory_group; do
+	for g in $cpu_group $memory_group $freezer_group; do
 		# Who is left in the group has been killed with the program.
 		wait_for 5 rmdir "$g" 2>/dev/null
 	done
@@ -38,6 +38,8 @@ if [ -n "$memory_group" ]; then
 	{ echo 24M >"$memory_group/memory.limit_in_bytes" || echo 24M >"$memory_group/memory.max"; } 2>/dev/null &&
 		export WHY_MEMCG=$memory_group
 fi
+freezer_group=$(group freezer)
+[ -z "$freezer_group" ] || export WHY_FREEZER=$freezer_group
 
 # record NAME [samples]: the program's trace is NAME.tnf, the kernel's NAME.kernel.
 record() {
@@ -112,6 +114,43 @@ judge pool 'queue of worker' --pair request_start,request_end,id
 judge child 'sleep .*child.*sleep until a timer'
 judge epoll 'slowpoke .*on the CPU'
 judge full-pipe 'reader .*sleep until a timer'
+judge semaphore 'poster .*on the CPU'
+judge barrier 'late .*sleep until a timer'
+judge rwlock 'rdlocker .*on the CPU'
+judge join 'joined .*on the CPU'
+judge word-lock 'keeper .*sleep until a timer'
+SAMPLES=yes
+judge spin-lock 'on the CPU, spins in pthread_spin_lock'
+judge yields 'on the CPU, spins in .*sched_yield'
+SAMPLES=
+judge polls 'sleep until a timer'
+judge pool-of-two 'queue of worker.*sleep until a timer' --pair request_start,request_end,id
+judge timed-loop 'computes .*on the CPU'
+judge woken-for-nothing 'computes .*on the CPU'
+judge fifo 'opener .*sleep until a timer'
+judge posix-lock 'locker .*on the CPU'
+judge mqueue 'sender .*message queue.*on the CPU'
+judge sysv-msg 'sender .*message queue.*on the CPU'
+judge inotify 'toucher .*sleep until a timer'
+judge udp-peer 'dgrams .*sleep until a timer'
+judge sigwait 'killer .*signal.*on the CPU'
+judge timerfd 'sleep until a timer'
+judge poll-timeout 'sleep until a timer|timed wait that ran out'
+judge vfork 'vforked .*child.*sleep until a timer'
+judge system 'sh .*on the CPU'
+judge pipeline 'sleep .*sleep until a timer'
+judge userfault 'filler .*on the CPU'
+judge tty 'terminal.*typist.*sleep until a timer'
+judge stopped-peer 'peer .*stopped by stopper'
+judge stopped-holder 'holder .*stopped by halter'
+judge throttled-peer 'peer .*throttled'
+judge frozen-peer 'peer .*frozen by its control group, until freezer'
+judge traced-peer 'peer .*stopped by its tracer tracer'
+judge rt-hog 'CPU: rtthread'
+judge crowd 'CPU: crowd'
+judge fresh-pages 'on the CPU, in a page fault'
+judge inode-lock 'bigwrite .*'
+judge aio 'disk'
 judge file-fault 'page of a file, disk'
 judge fsync 'disk'
 judge behind-writes 'disk .*behind .* of large'

@@ -26,6 +26,10 @@ class Machine:
     def state(self, us, tid, cpu, state):
         self.out.append((us, f"{us * 1000} 100 {tid} {tid + 4096} {cpu} thread_state {state}"))
 
+    def sleep(self, us, tid, cpu, state, reason):
+        self.state(us, tid, cpu, state)
+        self.out.append((us, f"{us * 1000} 100 {tid} {tid + 4096} {cpu} thread_block {reason}"))
+
     def of(self, us, writer, cpu, tid, state):
         self.into.append((us, f"{us * 1000} {100 if writer else 0} {writer} {writer + 4096} {cpu} "
                           f"thread_state {tid + 4096} {state}"))
@@ -42,7 +46,8 @@ class Machine:
 
     def file(self, kind, probes, events):
         lines = ["blocks 64"] + (["kernel", "kernel-part 0"] if kind != "user" else ["process 100"])
-        lines += [f"boot {self.nr}", "type tnf_microstate tnf_int32", "type tnf_kthread_id tnf_uint64"]
+        lines += [f"boot {self.nr}", "type tnf_microstate tnf_int32", "type tnf_kthread_id tnf_uint64",
+                  "type tnf_opaque tnf_uint64"]
         lines += [f"probe {p}" for p in probes]
         lines += [e for _, e in sorted(events, key=lambda e: e[0])]
         lines += [f"@host {self.name}", f"@clock 1000 {1700000000000000000 + 1000}", "@sync synchronised 0 1 1"]
@@ -55,7 +60,8 @@ class Machine:
         return [self.file("user", ["request_start r id:tnf_int32", "request_end r id:tnf_int32",
                                    "request_taken r id:tnf_int32", "sent r id:tnf_int32",
                                    "got r id:tnf_int32"], self.user),
-                self.file("out", ["thread_state thread state:tnf_microstate"], self.out),
+                self.file("out", ["thread_state thread state:tnf_microstate",
+                                  "thread_block sched reason:tnf_opaque"], self.out),
                 self.file("into", ["thread_state thread tid:tnf_kthread_id state:tnf_microstate",
                                    "thread_wakeup wakeup tid:tnf_kthread_id"], self.into)]
 
@@ -149,6 +155,21 @@ late.user, late.out, late.into = m.user, [e for e in m.out if e[0] > 31500], \
     [e for e in m.into if e[0] > 31500]
 text = run("--why=request", *late.files())[0]
 check("not known", "Not known are " in text, text)
+
+# The noise wakes the server for nothing, twice; in the end it is the holder.
+n = Machine(1, "noise", {100: "server", 101: "holder", 103: "noise"})
+n.of(0, 0, 0, 100, USER)
+n.of(0, 0, 1, 101, USER)
+n.request(1000, 100, "request_start", 5)
+for us, waker in ((1000, 103), (4000, 103), (7000, 101)):
+    n.sleep(us, 100, 0, LOCK, 512)
+    n.wakeup(us + 2980, waker, 1, 100)
+    n.of(us + 2980, waker, 1, 100, WAIT)
+    n.of(us + 2990, 0, 0, 100, USER)
+n.request(10000, 100, "request_end", 5)
+text = run("--why", *n.files())[0]
+check("woken for nothing", "Waited 8.940 ms (99 %) for holder 101 (futex): 8.940 ms on the CPU.\n" in
+      text, text)
 
 # The request goes from the client's queue to a worker.
 q = Machine(1, "queue", {100: "client", 101: "worker", 102: "hog"})
