@@ -335,6 +335,8 @@ static const struct config_key watch_keys[] = {
 	{ "segments", set_segments, KEY(config, in_memory), KEY_VALUE },
 	{ "lost", set_string, KEY(config, lost), KEY_TEXT },
 	{ "webhook", set_webhook, KEY(config, webhook), KEY_TEXT },
+	{ "metrics", set_flag, KEY(config, metrics), KEY_VALUE },
+	{ "journal", set_path, KEY(config, journal), KEY_TEXT },
 	{ NULL, NULL, 0, KEY_VALUE }
 };
 static const struct config_key fleet_keys[] = {

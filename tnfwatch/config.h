@@ -100,6 +100,8 @@ struct config {
 	char	*rings;		/* where trace files of processes are made */
 	char	*run;		/* the directory of the socket and the lock */
 	char	*webhook;	/* NULL: none */
+	bool	 metrics;	/* the webhook has GET /metrics */
+	char	*journal;	/* the socket of the journal, for an entry an incident; or NULL */
 	char	*lost;		/* a command for an incident that is lost; NULL: none */
 	bool	 in_memory;	/* segments */
 

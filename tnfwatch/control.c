@@ -105,35 +105,6 @@ seconds_of(int64_t ns)
 	return (double)ns / 1e9;
 }
 
-static double
-cpu_seconds(int who)
-{
-	struct rusage u;
-
-	getrusage(who, &u);
-	return (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) +
-	    (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1e6;
-}
-
-/* The time that a child which has not ended has used so far. */
-static double
-cpu_of(pid_t pid)
-{
-	struct timespec t;
-	clockid_t clock;
-
-	if (pid <= 0 || clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &t) != 0)
-		return 0;
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
-
-/* CPU seconds of this process and of its children. */
-static double
-cpu_children(const struct daemon *d)
-{
-	return cpu_seconds(RUSAGE_CHILDREN) + cpu_of(d->taker.pid) + cpu_of(d->agent.pid);
-}
-
 static void
 status_self(const struct daemon *d, FILE *f, int64_t now)
 {
@@ -254,61 +225,11 @@ answer_status(struct daemon *d, FILE *f, int n, const char **words, const char *
 	control_status(d, f);
 }
 
-/* A name in braces of a metric: all but plain letters is left out. */
-static void
-put_label(FILE *f, const char *s)
-{
-	for (; *s != '\0'; s++)
-		putc(*s == '"' || *s == '\\' || (unsigned char)*s < ' ' ? '_' : *s, f);
-}
-
-static void
-metrics_source(FILE *f, const struct source *s, const char *name, double value)
-{
-	fprintf(f, "tnfwatch_source_%s{source=\"", name);
-	put_label(f, s->id);
-	fprintf(f, "\"} %.17g\n", value);
-}
-
-static void
-metrics_sources(const struct daemon *d, FILE *f, int64_t now)
-{
-	int64_t since;
-
-	for (const struct source *s = d->sources; s != NULL; s = s->next) {
-		metrics_source(f, s, "events_total", (double)s->events);
-		metrics_source(f, s, "lost_total", (double)s->lost);
-		metrics_source(f, s, "missed_blocks_total", (double)s->missed);
-		metrics_source(f, s, "cpu_seconds_total", seconds_of(s->busy));
-		if (source_reach(s, &since))
-			metrics_source(f, s, "ring_seconds", seconds_of(now - since));
-	}
-}
-
-static void
-metrics_trigger(const struct daemon *d, FILE *f, size_t i, const char *name, uint64_t value)
-{
-	fprintf(f, "tnfwatch_trigger_%s{trigger=\"%s\"} %" PRIu64 "\n", name,
-	    d->config->trigger[i].name, value);
-}
-
-/* What Prometheus reads from a file of its node exporter. */
 static void
 answer_metrics(struct daemon *d, FILE *f, int n, const char **words, const char *by)
 {
-	int64_t now = now_mono();
-
-	fprintf(f, "ok\ntnfwatch_up_seconds %.3f\n", seconds_of(now - d->started));
-	fprintf(f, "tnfwatch_cpu_seconds_total{who=\"self\"} %.6f\n", cpu_seconds(RUSAGE_SELF));
-	fprintf(f, "tnfwatch_cpu_seconds_total{who=\"children\"} %.6f\n", cpu_children(d));
-	fprintf(f, "tnfwatch_incidents_total{what=\"kept\"} %" PRIu64 "\n", d->written);
-	fprintf(f, "tnfwatch_incidents_total{what=\"lost\"} %" PRIu64 "\n", d->failed);
-	metrics_sources(d, f, now);
-	for (size_t i = 0; i < d->config->n_triggers; i++) {
-		metrics_trigger(d, f, i, "fired_total", d->counts[i].fired);
-		metrics_trigger(d, f, i, "incidents_total", d->counts[i].incidents);
-		metrics_trigger(d, f, i, "suppressed_total", d->counts[i].suppressed);
-	}
+	fputs("ok\n", f);
+	metrics_put(d, f);
 }
 
 static const struct {

@@ -230,6 +230,16 @@ daemon_posted(void *arg, const char *trigger, const char *note)
 	return daemon_fire(arg, trigger, now_mono(), note);
 }
 
+static bool
+daemon_metrics(void *arg, FILE *f)
+{
+	const struct daemon *d = arg;
+
+	if (d->config->metrics)
+		metrics_put(d, f);
+	return d->config->metrics;
+}
+
 void
 daemon_webhook(struct daemon *d)
 {
@@ -242,7 +252,7 @@ daemon_webhook(struct daemon *d)
 	d->webhook = NULL;
 	if (address == NULL)
 		return;
-	if ((d->webhook = webhook_open(address, daemon_posted, d, why)) == NULL)
+	if ((d->webhook = webhook_open(address, daemon_posted, daemon_metrics, d, why)) == NULL)
 		say("webhook = %s: %s", address, why);
 	else
 		daemon_watch_fd(d, webhook_fd(d->webhook));

@@ -108,6 +108,15 @@ void daemon_watch_fd(struct daemon *, int fd);
 /* Must be called before 'fd' is closed: as long as a child has the file too, epoll would report
    on it, under a number that another file may have by then. */
 void daemon_unwatch_fd(struct daemon *, int fd);
+/* metrics.c: CPU seconds of RUSAGE_SELF or of the children that have ended; those of all children;
+   the text that Prometheus reads. */
+double cpu_seconds(int who);
+double cpu_children(const struct daemon *);
+void metrics_put(const struct daemon *, FILE *);
+
+/* journal.c: tells the journal of an incident that is kept at the path, if it is to be told. */
+void journal_incident(const struct config *, const struct window *, const char *path);
+
 /* Opens the webhook as the configuration has it, and closes the old one. */
 void daemon_webhook(struct daemon *);
 /* Makes the directories that are not there; false: a message says which cannot be made. */

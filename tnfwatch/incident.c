@@ -348,6 +348,7 @@ writer_main(struct daemon *d, int written)
 	setpriority(PRIO_PROCESS, 0, 0);
 	char *path = incident_path(d->config, d->window.id);
 	say("%s: kept: %s", path, d->window.firing[0].reason);
+	journal_incident(d->config, &d->window, path);
 	run_commands(&in, path);
 	_exit(0);
 }

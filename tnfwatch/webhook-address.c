@@ -133,7 +133,8 @@ webhook_listen(const char *address, char why[WEBHOOK_WHY])
 #ifndef HAVE_WEBHOOK
 
 struct webhook *
-webhook_open(const char *address, webhook_fn *fn, void *arg, char why[WEBHOOK_WHY])
+webhook_open(const char *address, webhook_fn *fn, webhook_metrics_fn *metrics, void *arg,
+    char why[WEBHOOK_WHY])
 {
 	snprintf(why, WEBHOOK_WHY, "this tnfwatch was built without libmicrohttpd and json-c");
 	return NULL;

@@ -32,6 +32,7 @@ struct webhook {
 	struct MHD_Daemon *http;
 	char	*path;		/* of a Unix socket, or NULL */
 	webhook_fn *fn;
+	webhook_metrics_fn *metrics;	/* or NULL */
 	void	*arg;
 	int	 fd;		/* becomes readable */
 	int	 listen;
@@ -43,6 +44,7 @@ struct request {
 	char	*body;
 	size_t	 size;
 	unsigned refuse;	/* with this status, or 0 */
+	bool	metrics;	/* GET /metrics */
 };
 
 #define NOTE_MAX	1024
@@ -233,9 +235,17 @@ says_too_much(struct MHD_Connection *c)
 	return length != NULL && strtoull(length, NULL, 10) > BODY_MAX;
 }
 
+static bool
+wants_metrics(const struct webhook *w, const char *method, const char *url)
+{
+	return w->metrics != NULL && strcmp(url, "/metrics") == 0 &&
+	    (strcmp(method, MHD_HTTP_METHOD_GET) == 0 || strcmp(method, MHD_HTTP_METHOD_HEAD) == 0);
+}
+
 /* Begins a request; if it announces too large a body, it is answered before the body comes. */
 static enum MHD_Result
-request_begins(const struct webhook *w, struct MHD_Connection *c, const char *method, void **state)
+request_begins(const struct webhook *w, struct MHD_Connection *c, const char *url,
+    const char *method, void **state)
 {
 	struct request *r = tnf_xcalloc(1, sizeof(*r));
 
@@ -245,6 +255,8 @@ request_begins(const struct webhook *w, struct MHD_Connection *c, const char *me
 		    webhook_refusal(MHD_HTTP_CONTENT_TOO_LARGE));
 	if (is_foreign(w, c))
 		r->refuse = MHD_HTTP_FORBIDDEN;
+	else if (wants_metrics(w, method, url))
+		r->metrics = true;
 	else if (strcmp(method, MHD_HTTP_METHOD_POST) != 0)
 		r->refuse = MHD_HTTP_METHOD_NOT_ALLOWED;
 	else if (!is_json(c))
@@ -266,6 +278,28 @@ request_takes(struct request *r, const char *data, size_t n)
 }
 
 static enum MHD_Result
+answer_metrics(const struct webhook *w, struct MHD_Connection *c)
+{
+	char *text = NULL;
+	size_t n = 0;
+	FILE *f = open_memstream(&text, &n);
+	struct MHD_Response *r = NULL;
+	bool wanted = f != NULL && w->metrics(w->arg, f), whole = f != NULL && fclose(f) == 0;
+
+	if (wanted && whole)
+		r = MHD_create_response_from_buffer(n, text, MHD_RESPMEM_MUST_FREE);
+	if (r == NULL) {
+		free(text);
+		return wanted ? MHD_NO : webhook_answer(c, MHD_HTTP_METHOD_NOT_ALLOWED,
+		    webhook_refusal(MHD_HTTP_METHOD_NOT_ALLOWED));
+	}
+	MHD_add_response_header(r, MHD_HTTP_HEADER_CONTENT_TYPE, "text/plain; version=0.0.4");
+	enum MHD_Result done = MHD_queue_response(c, MHD_HTTP_OK, r);
+	MHD_destroy_response(r);
+	return done;
+}
+
+static enum MHD_Result
 request_ends(struct webhook *w, struct MHD_Connection *c, const char *url,
     const struct request *r)
 {
@@ -274,6 +308,8 @@ request_ends(struct webhook *w, struct MHD_Connection *c, const char *url,
 
 	if (r->refuse != 0)
 		return webhook_answer(c, r->refuse, webhook_refusal(r->refuse));
+	if (r->metrics)
+		return answer_metrics(w, c);
 	url += *url == '/';
 	int n = r->body == NULL ? -1 : webhook_alerts(r->body, r->size, *url != '\0' ? url : NULL,
 	    w->fn, w->arg, &fired, &unknown);
@@ -291,7 +327,7 @@ on_request(void *arg, struct MHD_Connection *c, const char *url, const char *met
     const char *version, const char *data, size_t *size, void **state)
 {
 	if (*state == NULL)
-		return request_begins(arg, c, method, state);
+		return request_begins(arg, c, url, method, state);
 	if (*size == 0)
 		return request_ends(arg, c, url, *state);
 	request_takes(*state, data, *size);
@@ -353,13 +389,15 @@ say_nothing(void *arg, const char *format, va_list ap)
 }
 
 struct webhook *
-webhook_open(const char *address, webhook_fn *fn, void *arg, char why[WEBHOOK_WHY])
+webhook_open(const char *address, webhook_fn *fn, webhook_metrics_fn *metrics, void *arg,
+    char why[WEBHOOK_WHY])
 {
 	struct webhook *w = tnf_xcalloc(1, sizeof(*w));
 	const union MHD_DaemonInfo *info;
 	int fd = webhook_listen(address, why);
 
 	w->fn = fn;
+	w->metrics = metrics;
 	w->arg = arg;
 	w->listen = fd;
 	w->path = fd >= 0 && *address == '/' ? tnf_xstrdup(address) : NULL;

@@ -32,7 +32,7 @@ main(int argc, char **argv)
 	struct webhook *w;
 
 	triggers = argv + 2;
-	if (argc < 2 || (w = webhook_open(argv[1], on_alert, NULL, why)) == NULL) {
+	if (argc < 2 || (w = webhook_open(argv[1], on_alert, NULL, NULL, why)) == NULL) {
 		printf("%s\n", why);
 		return 1;
 	}
