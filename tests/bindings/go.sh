@@ -2,7 +2,7 @@
 # go.sh - the module tnf: its own tests, a server, and a program without libtnfprobe.
 . "${TNF_SOURCE:-../..}/tests/lib.sh"
 . "$TNF_SOURCE/tests/bindings/lib.sh"
-need_program go python3 cc
+need_program go python3 cc jq
 copy go
 export GOCACHE="$TMP/cache" GOPATH="$TMP/path" GOFLAGS=-mod=mod GOPROXY=off CGO_ENABLED=1
 [ -z "$(gofmt -l .)" ] || wrong "gofmt: $(gofmt -l .)"
@@ -13,5 +13,16 @@ serve 'web catalogue' "$TMP/server" 0 3
 # All goroutines record what they hit, with the checks of pointers that cgo knows.
 TNF_ENABLE=test TNF_FILE=$TMP/bench.tnf GODEBUG=cgocheck=1 go test -run - -bench Hit -benchtime 20000x . > "$TMP/log" 2>&1 || wrong "a benchmark that is on"
 [ "$("$tnfdump" --no-header --probe benched "$TMP/bench.tnf" | grep -c 'm: 2')" -gt 1000 ] || wrong "hits of the benchmark"
+# OpenTelemetry's SDK, as Debian has it, with our span processor.
+otel=/usr/share/gocode/src/go.opentelemetry.io/otel/sdk
+if [ -d $otel ]; then
+	mkdir -p "$TMP/gopath/src" && ln -s "$PWD" "$TMP/gopath/src/tnf"
+	GO111MODULE=off GOFLAGS='' GOPATH="$TMP/gopath:/usr/share/gocode" go build -o "$TMP/spans" tnf/otel/example || wrong "the span processor"
+	TNF_ENABLE=otel TNF_FILE=$TMP/spans.tnf "$TMP/spans" > "$TMP/ids" || wrong "span processor: status $?"
+	nested "$TMP/spans.tnf"
+	same_ids "$TMP/spans.tnf" "$TMP/ids"
+else
+	echo "go.sh: no OpenTelemetry (Debian package golang-opentelemetry-otel-dev): its spans are not tried" >&2
+fi
 (unset LD_LIBRARY_PATH; go test . > "$TMP/log" 2>&1) || { cat "$TMP/log" >&2; wrong "without the library"; }
 exit "$bad"

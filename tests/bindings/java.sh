@@ -1,16 +1,16 @@
 #!/bin/sh
-# java.sh - the package tnf: values of each kind, what is refused, a server, javadoc, and a
-# program without libtnfprobe.
+# java.sh - the package tnf: values of each kind, what is refused, a server, javadoc, the span
+# processor, and a program without libtnfprobe.
 . "${TNF_SOURCE:-../..}/tests/lib.sh"
 . "$TNF_SOURCE/tests/bindings/lib.sh"
-need_program java javac cc make python3
+need_program java javac cc make python3 jq
 copy java
 home=$(dirname "$(dirname "$(readlink -f "$(command -v javac)")")")
 [ -e "$home/include/jni.h" ] || skip "no jni.h: apt-get install default-jdk-headless"
 make > "$TMP/log" 2>&1 || { cat "$TMP/log" >&2; fail "make"; }
 ! grep -q warning "$TMP/log" || { cat "$TMP/log" >&2; wrong "warnings"; }
 make doc > "$TMP/log" 2>&1 || { cat "$TMP/log" >&2; wrong "javadoc"; }
-javac -Xlint:all,-try -cp tnf.jar -d classes examples/Server.java test/Check.java || fail "javac"
+javac -Xlint:all,-try -cp tnf.jar -d classes examples/Server.java test/Check.java test/otel/Spans.java || fail "javac"
 export CLASSPATH=tnf.jar:classes
 
 serve 'web catalogue' java -Djava.library.path=. Server 0 3
@@ -23,6 +23,9 @@ for a in (json.loads(line)["args"] for line in sys.stdin if "args" in line):
 "-1 18446744073709551615 0.5 0xff short 1000 1
 0 0 0.0 0x0 None None 1
 7"
+TNF_ENABLE=otel TNF_FILE=$TMP/spans.tnf java -Djava.library.path=. otel.Spans > "$TMP/ids" || wrong "span processor: status $?"
+nested "$TMP/spans.tnf"
+same_ids "$TMP/spans.tnf" "$TMP/ids"
 (unset LD_LIBRARY_PATH; java -Djava.library.path=. Check) || wrong "without libtnfprobe: status $?"
 java Check || wrong "without libtnf_java: status $?"
 exit "$bad"

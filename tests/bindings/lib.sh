@@ -70,3 +70,10 @@ print(len(spans), bake["parentSpanId"] == order["spanId"], bake["traceId"] == or
       order.get("parentSpanId"), int(bake["endTimeUnixNano"]) > int(bake["startTimeUnixNano"]))' "$TMP/spans")" \
 	    "2 True True None True"
 }
+
+# The spans of a trace have the ids that the SDK told, "trace span" a line, and one of them failed.
+same_ids() {
+	"$tnfdump" --to otlp "$1" > "$TMP/spans.json" || fail "tnfdump --to otlp"
+	same "the SDK's ids" "$(jq -r '.resourceSpans[].scopeSpans[].spans[] | .traceId + " " + .spanId' "$TMP/spans.json" | sort)" "$(sort "$2")"
+	same "the failure" "$(jq -r '.resourceSpans[].scopeSpans[].spans[].status.message // empty' "$TMP/spans.json")" burnt
+}
