@@ -82,7 +82,7 @@ struct host {
 	struct cpu *cpus[CPUS_MAX];
 };
 
-/* What a stack says: decoded once for each different stack. */
+/* The meaning of a stack, which is decoded once for each different stack. */
 struct place {
 	const char *where;
 	enum why_cause cause;
@@ -135,10 +135,10 @@ why_changes_of(const struct why *w, uint32_t id)
 	((((n) & ((n) - 1)) == 0) ? (void)((array) = tnf_xreallocarray((array), \
 	    (n) == 0 ? 1 : 2 * (size_t)(n), sizeof(*(array)))) : (void)0)
 
-/* Who had the CPU of a machine; NULL: nothing is known of it. */
+/* Returns who had this CPU of a machine; NULL: nothing is known about the CPU. */
 const struct cpu *why_cpu(const struct why *, unsigned host, int cpu);
 
-/* What the sleep that begins with this change is for (why-place.c). */
+/* Returns the reason of the sleep that begins with this change (why-place.c). */
 struct place why_place(struct why *, const struct thread *, const struct change *);
 /* The address of what the sleep is for; 0: not told. */
 uint64_t why_reason(struct why *, const struct thread *, const struct change *);

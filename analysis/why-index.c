@@ -451,7 +451,7 @@ waking(struct why *w, const struct meaning *m, uint32_t writer, const struct tnf
 	wakes(w, writer);
 }
 
-/* Who wakes the thread: 'by' of the event, and what its source then is. */
+/* Notes who wakes the thread: the event's member 'by' names the kind of waker. */
 static void
 wakeup(struct why *w, const struct meaning *m, uint32_t writer, const struct tnf_event *ev)
 {
@@ -633,7 +633,8 @@ kernel_event(struct why *w, const struct meaning *m, uint32_t id, const struct t
 	default:
 		return;
 	}
-	/* What ended a request wakes who waits for it before anything else goes on there. */
+	/* The end of a disk request wakes the thread that waits for it before this CPU does anything
+	   else. */
 	if (m->what != M_STATE && (c = cpu_of(w, tnf_file_host(ev->file), ev->cpu)) != NULL)
 		c->done = 0;
 }

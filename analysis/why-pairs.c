@@ -16,7 +16,7 @@ struct steps {
 	uint32_t n, room;
 };
 
-/* Where a probe has the members of each rule with members. */
+/* The places of a probe's members, for each rule that names members. */
 struct binding {
 	bool	 known, any;
 	int	 member[PAIR_KEYS_MAX];

@@ -223,7 +223,7 @@ sample_from(const struct thread *t, int64_t from)
 	return low;
 }
 
-/* Where a sample was taken: the innermost address, and that of the program. */
+/* The addresses at which a sample was taken: the innermost one, and that of the program. */
 struct sampled {
 	struct tnf_event ev;
 	uint64_t pc, user;

@@ -30,7 +30,7 @@ void why_sums_add(struct why_sums *, struct why *, const struct why_tree *);
 struct why_sum *why_sum_of(struct why_sums *, const char *text, size_t len);	/* made if new */
 void why_sums_free(struct why_sums *);
 
-/* What is typical, for the verdict: NULL or without trees: nothing is. */
+/* The typical instances that the verdict compares with; NULL, or one without trees: there are none. */
 void why_put_verdict(struct why *, struct out *, const struct why_tree *,
     struct why_sums *typical);
 /* Lines with the time from 'zero' on and the duration in ms, as wide as a terminal; short

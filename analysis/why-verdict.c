@@ -8,7 +8,7 @@
 
 #define CAUSES_MAX	3	/* that a verdict names */
 
-/* What a verdict says of all chosen leaves below one kind of wait. */
+/* The facts that a verdict tells about all chosen leaves below one kind of wait. */
 struct group {
 	struct group *next;
 	const char *text;
@@ -69,7 +69,7 @@ choose(struct why_sums *causes, struct why_sums *typical)
 	}
 }
 
-/* What stands before the details. */
+/* Prints the words that stand before the details. */
 static void
 put_group(struct verdict *v, const struct why_node *n)
 {

@@ -79,7 +79,7 @@ why_tree_free(struct why_tree *t)
 	low_ == 0 ? (size_t)(n) : low_ - 1;				\
 })
 
-/* Who had the CPU while the thread waited for it. */
+/* Adds the threads that had the CPU while this thread waited for it. */
 static void
 taken(struct walk *k, struct why_node *ready, const struct cpu *c)
 {
@@ -179,7 +179,7 @@ in_the_end(struct walk *k, const struct thread *t, size_t i, enum why_cause caus
 	return wake;
 }
 
-/* Who woke the thread from sleep i, for whose cause and end the node has been set. */
+/* Explains who woke the thread from sleep i; the node has the sleep's cause and end already. */
 static void
 ended_by(struct walk *k, struct why_node *n, const struct thread *t, size_t i)
 {
@@ -211,7 +211,8 @@ asleep(struct walk *k, struct why_node *n, const struct thread *t, size_t i, uns
 	if (wake != NULL && wake->state == S_WAIT_CPU)
 		ended_by(k, n, t, i);
 	if (why_is_stop(n->cause)) {
-		/* Who traces or thaws it also lets it go on.  A signal stops by way of the tracer. */
+		/* The tracer, or the thread that thaws the cgroup, also lets the thread go on.  A signal
+		   stops a traced thread by way of the tracer. */
 		if (c->waker != 0 && n->cause != WHY_FROZEN) {
 			n->cause = WHY_STOPPED;
 			n->by = WHY_BY_SIGNAL;

@@ -44,7 +44,7 @@ why_is_stop(enum why_cause cause)
 	return cause == WHY_STOPPED || cause == WHY_TRACED || cause == WHY_FROZEN;
 }
 
-/* Who ended a sleep. */
+/* The kind of waker that ended a sleep. */
 enum why_waker {
 	WHY_BY_NONE,		/* the sleep has no end in the trace, or its end tells nothing */
 	WHY_BY_THREAD, WHY_BY_INTERRUPT, WHY_BY_TIMER, WHY_BY_DISK, WHY_BY_NETWORK, WHY_BY_SIGNAL

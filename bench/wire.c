@@ -94,7 +94,7 @@ take(struct way *w, int64_t delay, double loss)
 	}
 }
 
-/* What is due goes; ns until the next one is. */
+/* Sends all messages that are due; returns the nanoseconds until the next one is. */
 static int64_t
 give(struct way *w, int64_t t)
 {

@@ -1,7 +1,7 @@
 /*
  * bytes.h - the one door through which bytes of a trace file come in.
  *
- * Whoever wrote the file, or writes it just now, is a stranger.  Every read is
+ * A stranger wrote the file, or is writing it just now.  Every read is
  * checked against the end, happens once, and knows the file's byte order.  A
  * read that does not fit gives 0: in this format the null reference, the block
  * never used, the record without size.  Nobody else looks behind 'base'.

@@ -2,7 +2,7 @@
  * core.h - the one table of built-in types, which any TNF file may define:
  * TNF_CORE_TYPES below (tnf(5), "Types"); and the header of a file.
  *
- * Whoever writes a file takes its built-in types from here, so that the library in
+ * Every writer of files takes the built-in types from here, so that the library in
  * a program, the kernel's buffer and "tnfdump --to tnf" define the same things.
  */
 #ifndef FORMAT_CORE_H

@@ -1,7 +1,7 @@
 /*
  * live.h - blocks of a buffer, copied while others write them.
  *
- * Whoever copies a buffer takes no lock and stops nobody; its writers do not notice.
+ * A reader that copies a buffer takes no lock and stops nobody; the writers do not notice.
  * That its copy is sound rests on three things that every writer does, a thread in
  * a process's file and a CPU in the kernel's buffer alike.
  *
@@ -12,12 +12,12 @@
  *    generation, then bytes_valid, then the records, and then both again: with the
  *    same generation before and after, and bytes_valid not smaller than before, the
  *    records are of one use and whole.  Otherwise it drops the block.
- * 2. A writer fills its blocks in the order in which it took them.  Who looks at the
- *    newest block first, and at older ones later, finds the older ones at least as full
+ * 2. A writer fills its blocks in the order in which it took them.  A reader that looks at
+ *    the newest block first, and at older ones later, finds the older ones at least as full
  *    as they were when the newer was looked at: if an event is seen, all events of its
  *    writer before it are seen, or have been overwritten.
- * 3. What an event refers to was committed before it.  So what is referred to is
- *    copied after what refers to it: events, then the directory that names
+ * 3. A writer commits a record before any event that refers to it.  So a reader copies
+ *    the record after the event that refers to it: events, then the directory that names
  *    definitions, then definitions.  A definition may refer to one that was added
  *    to a block copied before: tnf_live_copy_definitions() goes over them until none
  *    has grown.  The header comes last.

@@ -52,7 +52,7 @@ dump_option(struct dump *d, const char *name, const char *arg)
 	return option_apply(d, row, arg) == 0;
 }
 
-/* What opens its files itself. */
+/* Runs the modes that open their files themselves. */
 static void
 run_paths(struct dump *d, const void *base, size_t size)
 {

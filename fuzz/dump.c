@@ -52,7 +52,7 @@ static const struct {
 	{ { "info", NULL } },
 	{ { "info", "json" } },
 	{ { "template", "/dev/null" } },
-	/* What is new goes behind: seeds name their mode by its number. */
+	/* New modes go to the end: seeds name their mode by its number. */
 	{ { "template", template_path } },
 	{ { "diff", NULL } },
 	{ { "stats", "comm,cpu,errno,stack[0],arg.s" }, { "pair", "plain,all,i" },

@@ -105,7 +105,7 @@ look(tnfctl_handle_t *h)
 	tnfctl_probe_apply(h, try_probe, &sum);
 }
 
-/* What the process does meanwhile. */
+/* The changes that the process makes meanwhile. */
 static void
 change(void)
 {

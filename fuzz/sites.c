@@ -15,7 +15,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* What would be written to a process. */
+/* The bytes that would be written to a process. */
 static void
 judge(const struct site *s)
 {

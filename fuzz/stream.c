@@ -56,7 +56,7 @@ follow(const uint8_t *data, size_t size)
 	free(file);
 }
 
-/* Of a file that says it is being written; nobody does. */
+/* Follows a file that says it is being written, although nobody writes it. */
 static void
 copy(const uint8_t *data, size_t size)
 {
@@ -67,7 +67,7 @@ copy(const uint8_t *data, size_t size)
 		return;
 	if ((to = calloc(1, size)) == NULL)
 		abort();
-	/* Of others it is not known where their blocks begin. */
+	/* For other files it is not known where their blocks begin. */
 	if (!f.has_ext)
 		f.ext.data_start = f.data_start;
 	if (tnf_copy_live(&f, to) == 0)

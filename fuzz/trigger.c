@@ -1,7 +1,7 @@
 /*
  * trigger.c - fuzzes the text of a trigger: understand it, feed a few events.
  *
- * What is taken must bear events in any order of time, ticks, losses and ends.
+ * A trigger that was accepted must bear events in any order of time, ticks, losses and ends.
  */
 #include <stdint.h>
 #include <stdlib.h>

@@ -22,7 +22,7 @@
 /* Some kernels have a hook where faults are counted; others, and those without memory
    cgroups, have the software events.  The loader keeps what this kernel has. */
 #define FAULT_END	(P(fault_counted) | P(minor_done) | P(major_done))
-/* What this CPU does instead of the thread that is interrupted. */
+/* The work that this CPU does in place of the thread that is interrupted. */
 #define INTERRUPTS	(P(irq_begin) | P(irq_end) | P(softirq_begin) | P(softirq_end) | \
 			 P(softirq_raised) | P(hrtimer_begin) | P(hrtimer_end) | \
 			 P(timer_begin) | P(timer_end))

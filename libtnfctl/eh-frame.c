@@ -144,7 +144,7 @@ take_entry(struct piece *b)
 	return entry;
 }
 
-/* What the letters of an augmentation string say, with the data behind it. */
+/* The facts that the letters of an augmentation string, and the data behind it, tell. */
 static bool
 kind_augment(const char *letters, struct piece *b, struct frame_kind *ret)
 {

@@ -65,7 +65,7 @@ fast_new(size_t n)
 	return f;
 }
 
-/* Where the process has what lies at 'offset' of the file; 0: not in this mapping. */
+/* Returns the address at which the process has the file's 'offset'; 0: this mapping lacks it. */
 static uintptr_t
 live(const struct mapping *m, uint64_t offset)
 {

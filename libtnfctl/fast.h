@@ -41,7 +41,7 @@ struct fast_pads {		/* memory for pads, of which 'used' bytes are taken */
 	size_t	 size, used;
 };
 
-/* What a handle has, from the first fast probe on. */
+/* The part of a handle that exists from the first fast probe on. */
 struct fast_room {
 	bool	 wanted;	/* by the client */
 	uintptr_t define, entry, inner;	/* in libtnfprobe */

@@ -31,8 +31,8 @@ struct words {
 	bool	 failed;	/* some stack could not be read */
 };
 
-/* Where a signal handler's frame has the stack pointer and the instruction of what it has
-   interrupted, in words behind the address that the handler returns to. */
+/* The places, in a signal handler's frame, of the interrupted code's stack pointer and
+   instruction, in words behind the address that the handler returns to. */
 #define FRAME_SP	21
 #define FRAME_IP	22
 

@@ -25,8 +25,8 @@ static const struct refused_object {
 };
 
 /*
- * What libtnfprobe calls when a thread hits a probe for the first time, when it opens the file, and
- * what these functions call by name (tests/sites/names.sh compares the list with what libtnfprobe
+ * The functions that libtnfprobe calls when a thread hits a probe for the first time and when it
+ * opens the file, and those that these functions call by name (tests/sites/names.sh compares the list with what libtnfprobe
  * imports).  The other names of the same function, such as __libc_malloc, count too: they are
  * at the same address.
  */

@@ -34,7 +34,7 @@ scout_main(struct proc *p, scout_fn *look, int fd)
 	struct answer a = { .err = TNFCTL_ERR_NONE };
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	/* Whoever reads what our client writes must not wait for the end of this child. */
+	/* A program that reads our client's output must not wait for the end of this child. */
 	if (dup2(fd, 0) == 0)
 		close_range(1, ~0u, 0);
 	a.err = look(p);

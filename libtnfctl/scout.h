@@ -9,7 +9,7 @@
 typedef tnfctl_errcode_t scout_fn(struct proc *);
 
 /*
- * What 'look' says of the process, with its detail.  A child of ours calls it, with a copy of
+ * Returns the error of 'look' for the process, with its detail.  A child of ours calls 'look', with a copy of
  * *p.  After tnfctl_proc_hurry(); if the child takes longer than that allows, it is left
  * alone, and the answer is TNFCTL_ERR_INTERNAL.  Every signal is blocked.
  */

@@ -81,8 +81,9 @@ const char *tnfctl_site_relocate(const struct site *, uint64_t from, uint64_t pa
 	    uint8_t ret[SITE_MOVED_MAX], size_t *length);
 
 /*
- * Where in the pad the instruction is that is at live address ip of the site; 0: none of the site's
- * instructions begins there.  For threads that stand in the site when it is patched.
+ * Returns the address in the pad of the instruction that lies at live address ip of the site; 0:
+ * none of the site's instructions begins there.  A thread that stands in the site while the site is
+ * patched goes on at the returned address.
  */
 uint64_t tnfctl_site_to_pad(const struct site *, uint64_t from, uint64_t pad, uint64_t ip);
 

@@ -323,7 +323,7 @@ void tnf_runtime_unlock(void);
 struct tnf_probe_argument_type;
 struct tnf_probe_control *tnf_runtime_define(const char *name, const char *keys,
     const char *detail, unsigned n, const struct tnf_probe_argument_type *, bool tell);
-/* Where a member of this type goes that follows 'at' bytes of an event. */
+/* Returns the offset of a member of this type that follows the first 'at' bytes of an event. */
 static inline uint32_t
 member_place(const struct tnf_tag_data *type, uint32_t at)
 {

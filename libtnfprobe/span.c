@@ -27,7 +27,7 @@ struct tnf_probe_control tnf_span_probe = {
 	.slots = slots,
 };
 
-/* Where the variable is.  'module' is written last, and once. */
+/* The place of the variable.  'module' is written last, and once. */
 static struct {
 	uint32_t module;	/* the object's number; 0: not found, FROM_THREAD */
 	intptr_t offset;	/* in the object's variables, or from the thread pointer */

@@ -9,7 +9,7 @@
  *	... work ...
  *	tnf_otel_set(NULL);
  *
- * Whoever reads the thread meanwhile finds the span by the variable otel_thread_ctx_v1 (OTEP
+ * A reader that looks at the thread meanwhile finds the span by the variable otel_thread_ctx_v1 (OTEP
  * 4947): the probes of this thread, and profilers of others.  tnfdump shows it beside each event
  * of the thread, those of the kernel too, and makes the thread's own spans the span's children.
  *

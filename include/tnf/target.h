@@ -166,7 +166,7 @@ enum tnf_fast_register {
 	TNF_FAST_REGISTERS
 };
 
-/* What base + index * scale + offset is. */
+/* The meaning of the number base + index * scale + offset. */
 enum tnf_fast_from {
 	TNF_FAST_VALUE,		/* the value */
 	TNF_FAST_MEMORY		/* the address of the value */
