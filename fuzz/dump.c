@@ -10,6 +10,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "tnfdump/report/reports.h"
+
 #include "fuzz/dump.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -63,6 +65,12 @@ static const struct {
 	    "has sysnum and cpu in (0, 1) or p.x < d or s != key" } },
 	{ { "to", "otlp" } },
 	{ { "to", "otlp-pb" } },
+	{ { "why", NULL } },
+	{ { "why", "json" } },
+	{ { "why", NULL }, { "to", "folded" } },
+	{ { "why-slow", NULL }, { "pair", "plain,all,i" } },
+	{ { "stats", "probe,arg.s" }, { "normalize", NULL } },
+	{ { "where", "duration > 1us or within(syscall, errno == 2) or arg.tid == 'x'" } },
 };
 
 static char dir[] = "/tmp/tnf-fuzz-dump.XXXXXX";
@@ -101,6 +109,8 @@ choose(struct dump *d, unsigned mode, unsigned flags)
 	for (i = 0; i < OPTIONS_MAX && modes[mode][i].name != NULL; i++)
 		if (!dump_option(d, modes[mode][i].name, modes[mode][i].arg))
 			abort();
+	if (why_choose(d) != 0)
+		abort();
 	if (d->output == output_find("tnf"))
 		d->path = slice;
 	if (d->output == output_find("ctf"))
