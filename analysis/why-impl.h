@@ -61,6 +61,7 @@ struct thread {
 	uint32_t waker, request;
 	uint8_t	 by;
 	bool	 throttled;	/* told before the state */
+	bool	 blocks;	/* thread_block was told before the state */
 	bool	 reclaims;	/* it looks for free memory */
 	uint32_t owner;		/* of the lock for which it goes to sleep, told before */
 };

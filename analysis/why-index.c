@@ -8,7 +8,7 @@
 
 enum what { M_NEW, M_NONE, M_STATE, M_BLOCK, M_CREATE, M_EXIT, M_CALL, M_RETURN, M_STRATEGY,
     M_BIODONE, M_WAKING,
-    M_WAKEUP, M_THROTTLE, M_SIGNAL, M_OWNER, M_SAMPLE, M_SCAN, M_SCANNED };
+    M_WAKEUP, M_QUEUE, M_THROTTLE, M_SIGNAL, M_OWNER, M_SAMPLE, M_SCAN, M_SCANNED };
 
 struct meaning {
 	enum what what;
@@ -31,6 +31,7 @@ static const struct {
 	{ "biodone", M_BIODONE, { "device", "buf" } },
 	{ "sched.sched_waking", M_WAKING, { "pid" } },
 	{ "thread_wakeup", M_WAKEUP, { "tid", "by", "source" } },
+	{ "thread_queue", M_QUEUE, { "tid" } },
 	{ "thread_throttle", M_THROTTLE, { "tid" } },
 	{ "thread_signal", M_SIGNAL, { "pid", "signo" } },
 	{ "lock_owner", M_OWNER, { "owner" } },
@@ -350,8 +351,12 @@ leaves_cpu(struct why *w, uint32_t id, unsigned state, const struct tnf_event *e
 		enter(t, state, ev->time, ev->cpu);
 		return;
 	}
-	if (l != NULL && l->asleep && l->state == state && l->time == ev->time)
+	if (l != NULL && l->asleep && state != S_WAIT_CPU &&
+	    (t->blocks || (l->state == state && l->time == ev->time))) {
+		l->state = (uint8_t)state;
+		t->blocks = false;
 		return;
+	}
 	l = enter(t, state, ev->time, ev->cpu);
 	l->asleep = state != S_WAIT_CPU;
 	if (state == S_STOPPED)
@@ -389,18 +394,24 @@ state_event(struct why *w, const struct meaning *m, uint32_t writer, const struc
 static void
 block_event(struct why *w, uint32_t id, const struct tnf_event *ev)
 {
-	struct change *l = last_change(&w->threads[id]);
+	struct thread *t = &w->threads[id];
+	struct change *l = last_change(t);
 
-	if (id == 0 || l == NULL || l->state == S_WAIT_CPU)
+	if (id == 0 || (w->kernel && (l == NULL || l->state == S_WAIT_CPU)))
 		return;
+	if (!w->kernel || (!l->asleep && l->time != ev->time)) {
+		/* thread_state is off, or follows, as Solaris has it. */
+		l = enter(t, S_SLEEP, ev->time, -1);
+		t->blocks = true;
+	}
 	if (!l->asleep) {
 		l->asleep = true;
 		turn(cpu_of(w, tnf_file_host(ev->file), ev->cpu), 0, ev->time);
 	}
 	WHY_ROOM(w->blocks, w->n_blocks);
-	w->blocks[w->n_blocks] = (struct block){ ev->probe, ev->pos, w->threads[id].owner };
+	w->blocks[w->n_blocks] = (struct block){ ev->probe, ev->pos, t->owner };
 	l->detail = w->n_blocks++;
-	w->threads[id].owner = 0;
+	t->owner = 0;
 }
 
 /* The last request with this buf, + 1; its address is used again. */
@@ -474,6 +485,18 @@ wakeup(struct why *w, const struct meaning *m, uint32_t writer, const struct tnf
 	if (how == 2 && source == 4)	/* the softirq of block requests */
 		t->by = WHY_BY_DISK;
 	t->request = how == 4 ? *request_entry(w, ev, source) : 0;
+}
+
+/* A thread is put on a queue by the writer, which wakes it unless another event has told so
+   before. */
+static void
+queued(struct why *w, const struct meaning *m, uint32_t writer, const struct tnf_event *ev)
+{
+	uint32_t id = thread_at(w, tnf_file_host(ev->file), value_of(ev, m->a));
+	const struct change *l = last_change(&w->threads[id]);
+
+	if (l != NULL && l->asleep)
+		woken(w, id, writer, ev);
 }
 
 static void
@@ -613,6 +636,9 @@ kernel_event(struct why *w, const struct meaning *m, uint32_t id, const struct t
 		return;
 	case M_WAKEUP:
 		wakeup(w, m, id, ev);
+		return;
+	case M_QUEUE:
+		queued(w, m, id, ev);
 		return;
 	case M_THROTTLE:
 		throttle(w, m, ev);

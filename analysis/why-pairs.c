@@ -270,9 +270,12 @@ why_pairs_choose(struct why_pairs *p, const char *wanted)
 	p->chosen = tnf_xreallocarray(p->chosen, p->n + 1, sizeof(*p->chosen));
 	p->n_chosen = 0;
 	p->left_out = 0;
+	why_sums_free(&p->typical);
+	p->typical = (struct why_sums){ 0 };
+	p->has_typical = false;
 	for (size_t i = 0; name != NULL && i < p->n; i++) {
 		struct why_instance *in = &p->all[i];
-		if (strcmp(in->name, name) != 0)
+		if (in->name != name && strcmp(in->name, name) != 0)
 			continue;
 		if (in->start.time < why_complete_from(p->w))
 			p->left_out++;
@@ -288,6 +291,12 @@ why_pairs_all(const struct why_pairs *p, size_t *n)
 {
 	*n = p->n_chosen;
 	return p->chosen;
+}
+
+size_t
+why_instance_nth(const struct why_pairs *p, const struct why_instance *in)
+{
+	return (size_t)(in - p->all);
 }
 
 uint64_t

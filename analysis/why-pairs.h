@@ -43,6 +43,8 @@ size_t why_bare_name(const char *);
 
 /* The chosen ones, from the shortest to the longest. */
 struct why_instance *const *why_pairs_all(const struct why_pairs *, size_t *n);
+/* How many instances had ended before, of all pairs that are kept. */
+size_t why_instance_nth(const struct why_pairs *, const struct why_instance *);
 uint64_t why_pairs_left_out(const struct why_pairs *);
 
 /* True if a member of the instance's start has this value, as text. */

@@ -33,8 +33,19 @@ void why_sums_free(struct why_sums *);
 /* The typical instances that the verdict compares with; NULL, or one without trees: there are none. */
 void why_put_verdict(struct why *, struct out *, const struct why_tree *,
     struct why_sums *typical);
-/* Lines with the time from 'zero' on and the duration in ms, as wide as a terminal; short
-   pieces are put together. */
+/* A line of an explanation: one node, or short pieces in a row from that node on. */
+struct why_line {
+	const struct why_node *node;
+	int64_t	 from, ns;
+	unsigned depth;			/* from 0 */
+	const char *text;		/* not ended by a NUL */
+	size_t	 len;
+};
+
+typedef void why_line_fn(void *arg, const struct why_line *);
+/* Calls 'line' for each line of the tree, from top to bottom; short pieces are put together. */
+void why_lines(struct why *, const struct why_tree *, why_line_fn *line, void *arg);
+/* Lines with the time from 'zero' on and the duration in ms, as wide as a terminal. */
 void why_put_tree(struct why *, struct out *, const struct why_tree *, int64_t zero);
 /* The tree as an object: {"thread":...,"from":...,"to":...,"kind":...,...,"children":[...]} */
 void why_put_json(struct why *, struct out *, const struct why_tree *);

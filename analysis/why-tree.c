@@ -1,5 +1,5 @@
 /*
- * why-tree.c - prints an explanation as indented lines, and as JSON.
+ * why-tree.c - an explanation as indented lines, and as JSON.
  */
 #include <inttypes.h>
 
@@ -12,15 +12,21 @@
 
 struct printing {
 	struct why *w;
-	struct out *o;
-	int64_t	 zero, least;
+	struct out *o;			/* the words of one line */
+	int64_t	 least;
+	why_line_fn *line;
+	void	*arg;
 };
 
+/* Passes the words in p->o on. */
 static void
-head(const struct printing *p, int64_t from, int64_t ns, unsigned depth)
+emit(const struct printing *p, const struct why_node *n, int64_t ns, unsigned depth)
 {
-	tnf_out_format(p->o, "%8.3f %8.3f ", (double)(from - p->zero) / 1e6, (double)ns / 1e6);
-	tnf_out_pad(p->o, 2 * depth);
+	const struct why_line line = { n, n->from, ns, depth, p->o->base,
+	    (size_t)(p->o->p - p->o->base) };
+
+	p->line(p->arg, &line);
+	p->o->p = p->o->base;
 }
 
 struct ran {
@@ -98,14 +104,14 @@ put_node(const struct printing *p, const struct why_node *n)
 		why_put_leaf(p->w, p->o, n, true);
 	if (n->where != NULL)
 		tnf_out_format(p->o, " (%s)", n->where);
-	out_char(p->o, '\n');
 }
 
 /* Short pieces in a row, up to *n, are one line. */
 static const struct why_node *
 put_short(const struct printing *p, const struct why_node *n, unsigned depth)
 {
-	int64_t by[4] = { 0 }, from = n->from, to = from;
+	const struct why_node *first = n;
+	int64_t by[4] = { 0 }, to = n->from;
 	static const char *const name[] = { "on the CPU", "runnable", "asleep", "other" };
 	unsigned count = 0;
 	const char *between = ": ";
@@ -115,14 +121,13 @@ put_short(const struct printing *p, const struct why_node *n, unsigned depth)
 		    += n->to - n->from;
 		to = n->to;
 	}
-	head(p, from, to - from, depth);
 	tnf_out_format(p->o, "%u short pieces", count);
 	for (unsigned i = 0; i < 4; i++)
 		if (by[i] > 0) {
 			tnf_out_format(p->o, "%s%s %.3f ms", between, name[i], (double)by[i] / 1e6);
 			between = ", ";
 		}
-	out_char(p->o, '\n');
+	emit(p, first, to - first->from, depth);
 	return n;
 }
 
@@ -135,8 +140,8 @@ put_children(const struct printing *p, const struct why_node *n, unsigned depth)
 			n = put_short(p, n, depth);
 			continue;
 		}
-		head(p, n->from, n->to - n->from, depth);
 		put_node(p, n);
+		emit(p, n, n->to - n->from, depth);
 		if (n->kind != WHY_READY && n->child != NULL && depth < LEVELS &&
 		    n->to - n->from >= p->least)
 			put_children(p, n->child, depth + 1);
@@ -145,12 +150,39 @@ put_children(const struct printing *p, const struct why_node *n, unsigned depth)
 }
 
 void
+why_lines(struct why *w, const struct why_tree *t, why_line_fn *line, void *arg)
+{
+	struct out words;
+	const struct printing p = { w, &words, (t->root->to - t->root->from) / SHORT, line, arg };
+
+	tnf_out_memory(&words);
+	put_children(&p, t->root->child, 0);
+	tnf_out_close(&words);
+}
+
+struct text {
+	struct out *o;
+	int64_t	 zero;
+};
+
+static void
+put_line(void *arg, const struct why_line *l)
+{
+	const struct text *t = arg;
+
+	tnf_out_format(t->o, "%8.3f %8.3f ", (double)(l->from - t->zero) / 1e6, (double)l->ns / 1e6);
+	tnf_out_pad(t->o, 2 * l->depth);
+	tnf_out_bytes(t->o, l->text, l->len);
+	out_char(t->o, '\n');
+}
+
+void
 why_put_tree(struct why *w, struct out *o, const struct why_tree *t, int64_t zero)
 {
-	const struct printing p = { w, o, zero, (t->root->to - t->root->from) / SHORT };
+	struct text text = { o, zero };
 
 	out_lit(o, "   at ms       ms\n");
-	put_children(&p, t->root->child, 0);
+	why_lines(w, t, put_line, &text);
 }
 
 static void

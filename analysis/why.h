@@ -133,6 +133,22 @@ struct why_step {
 	uint32_t thread;
 };
 
+/* A sleep that has ended. */
+struct why_sleep {
+	uint32_t thread;
+	uint32_t waker;		/* the thread that ended it, or 0 */
+	uint32_t owner;		/* of the lock that it was for, or 0 */
+	enum why_waker by;
+	enum why_cause cause;
+	int64_t	 from;		/* INT64_MIN: before the trace */
+	int64_t	 woken, runs;	/* 'runs': it has a CPU again, or nothing else is known */
+	const char *where;	/* function of the kernel that tells the cause, or NULL */
+};
+
+typedef void why_sleep_fn(void *arg, const struct why_sleep *);
+/* Calls 'fn' for each sleep, thread by thread, in order of time. */
+void why_sleeps(struct why *, why_sleep_fn *, void *arg);
+
 /* Explains the thread's time from 'from' to 'to'; free the tree with why_tree_free(). */
 struct why_tree why_explain(struct why *, uint32_t thread, int64_t from, int64_t to);
 /* The same for a request that goes through several threads: n > 0 steps in order of time, the

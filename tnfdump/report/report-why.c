@@ -27,49 +27,10 @@ struct why_run {
 	const char *pair;		/* NULL: to be chosen */
 	const char *id;			/* NULL: the slowest */
 	enum form form;
-	struct why *why;
+	struct why_input *input;
+	struct why *why;		/* of 'input', as 'pairs' */
 	struct why_pairs *pairs;
-	struct perprobe messages;	/* hosts_message() */
-	struct out key;
 };
-
-static const char *
-run_comm(void *arg, const struct tnf_event *ev)
-{
-	return origin_comm(arg, ev);
-}
-
-static const char *
-run_symbol(void *arg, const struct tnf_event *ev, uint64_t addr)
-{
-	const struct dump *d = arg;
-	struct tnf_event of = *ev;
-	uint64_t offset;
-	const char *name = origin_place(arg, ev, addr, &offset);
-
-	/* A process's own file tells its objects, if the kernel's does not. */
-	for (unsigned i = 0; i < d->n_inputs && name == NULL && addr >> 63 == 0; i++) {
-		of.file = d->inputs[i].file;
-		if (of.file != ev->file && tnf_file_host(of.file) == tnf_file_host(ev->file))
-			name = origin_place(arg, &of, addr, &offset);
-	}
-	return name;
-}
-
-static const char *
-run_device(void *arg, const struct tnf_file *f, uint64_t device)
-{
-	const tnf_context_t *c = origin_context(arg, f);
-
-	return c == NULL ? NULL : tnf_context_device(c, (uint32_t)(device >> 20),
-	    (uint32_t)(device & 0xfffff));
-}
-
-static const char *
-run_cgroup(void *arg, const struct tnf_event *ev)
-{
-	return origin_cgroup(arg, ev);
-}
 
 static struct why_run *
 run_of(struct dump *d)
@@ -116,13 +77,12 @@ why_id_set(struct dump *d, const char *value)
 static int
 why_begin(struct dump *d)
 {
-	const struct why_source source = { run_comm, run_symbol, run_device, run_cgroup, d };
 	struct why_run *r = d->why;
 
 	reports_pairs(d);
-	r->why = why_new(&source);
-	r->pairs = why_pairs_new(r->why);
-	tnf_out_memory(&r->key);
+	r->input = why_input_new(d);
+	r->pairs = why_input_pairs(r->input);
+	r->why = why_pairs_index(r->pairs);
 	d->state = r;
 	return 0;
 }
@@ -131,19 +91,9 @@ static int
 why_event(struct dump *d, const struct tnf_event *ev)
 {
 	struct why_run *r = d->why;
-	struct tnf_event machine = *ev;
 	struct pair_slice slice;
-	enum pair_role role;
-	bool sent;
 
-	if (!ev->kernel)
-		origin_host(d, ev, &machine.pid, &machine.lwpid);
-	why_feed(r->why, &machine);
-	role = pairs_feed(d->pairs, ev, d->keep, &slice);
-	why_pairs_feed(r->pairs, &machine, role, &slice);
-	if (d->hosts != NULL && hosts_message(d, &r->messages, ev, &r->key, &sent))
-		(sent ? why_sent : why_received)(r->why, &machine, r->key.base,
-		    (size_t)(r->key.p - r->key.base));
+	why_input_event(r->input, ev, pairs_feed(d->pairs, ev, d->keep, &slice), &slice);
 	return 0;
 }
 
@@ -299,10 +249,8 @@ why_end_free(struct dump *d)
 {
 	int status = why_end(d);
 
-	why_pairs_free(d->why->pairs);
-	why_free(d->why->why);
-	tnf_out_close(&d->why->key);
-	free(d->why->messages.base);
+	why_input_free(d->why->input);
+	d->why->input = NULL;
 	d->why->pairs = NULL;
 	d->why->why = NULL;
 	return status;
