@@ -30,12 +30,13 @@
 
 #include "tests/reader/mkfile.h"
 
-#define MAX	64
+#define MAX		64	/* probes */
+#define THREADS_MAX	4096
 
 static struct mk_opts opts = { .block_size = 4096, .data_blocks = 16 };
 static struct mk *mk;
 static struct tnf_ext ext;
-static struct mk_thread threads[MAX];
+static struct mk_thread threads[THREADS_MAX];
 static unsigned n_threads;
 static struct { char name[64]; unsigned id; bool text; const char *array; } probes[MAX];
 static unsigned n_probes;
@@ -64,7 +65,7 @@ writer(const struct mk_thread *t)
 		if (threads[i].pid == t->pid && threads[i].lwpid == t->lwpid &&
 		    threads[i].tid == t->tid && threads[i].cpu == t->cpu)
 			return &threads[i];
-	if (n_threads == MAX)
+	if (n_threads == THREADS_MAX)
 		wrong("too many threads");
 	threads[n_threads] = *t;
 	return &threads[n_threads++];

@@ -1,8 +1,8 @@
 #!/bin/sh
-# html.sh - html.py in a network namespace of its own: pages that need nothing.
-# usage: html.sh TNFDUMP ODD HTML.PY EVIL STORY
+# html.sh - html.py and page.py in a network namespace of its own: pages that need nothing.
+# usage: html.sh TNFDUMP ODD HTML.PY EVIL STORY PAGE.PY
 . "${TNF_SOURCE:-../..}/tests/lib.sh"
-tnfdump=$(realpath "$1") odd=$(realpath "$2") script=$3 evil=$(realpath "$4") story=$(realpath "$5")
+tnfdump=$(realpath "$1") odd=$(realpath "$2") script=$3 evil=$(realpath "$4") story=$(realpath "$5") page=$6
 need_program python3 chromedriver chromium unshare ip
 need_golden
 scratch
@@ -50,8 +50,10 @@ machine db 3 77000000000 <<M
 1900000 answer 7
 M
 set -- "$@" "$TMP/hosts"
-shift 5
-HOME=$TMP/home unshare -rn sh -c 'ip link set lo up && exec python3 "$@"' sh \
+shift 6
+export HOME=$TMP/home
+unshare -rn sh -c 'ip link set lo up && exec python3 "$@"' sh "$page" "$tnfdump" "$story" "${HTML_OUT:-$TMP}" || fail page
+unshare -rn sh -c 'ip link set lo up && exec python3 "$@"' sh \
 	"$script" "$tnfdump" "${HTML_OUT:-$TMP}" "$TNF_GOLDEN"/kern_events.lp64.tnf \
 	"$TNF_GOLDEN"/threads.lp64.tnf "$TNF_GOLDEN"/kern_live.lp64.tnf \
 	"$TNF_GOLDEN"/records.s390x.tnf "$TNF_GOLDEN"/scalars.ilp32.tnf "$@"

@@ -1,6 +1,6 @@
 /*
- * html-members.c - the columns of an HTML report: numbers, numbered texts, and one column
- * for each member of each probe.
+ * html-members.c - the members of events in an HTML report: one column for each member of each
+ * probe.
  *
  * The texts of numbers that --pretty names (a system call, a symbol, a device) lie beside
  * the column, once for each value, so that the page needs no knowledge of any kernel.
@@ -12,49 +12,6 @@
 #include "common/xalloc.h"
 #include "tnfdump/text/pretty.h"
 #include "tnfdump/to/html.h"
-
-void
-html_column_init(struct html_column *c, const char *kind, size_t width)
-{
-	c->kind = kind;
-	c->width = width;
-	tnf_out_memory(&c->bytes);
-}
-
-void
-html_column_free(struct html_column *c)
-{
-	tnf_out_close(&c->bytes);
-}
-
-void
-html_strings_init(struct html_strings *s)
-{
-	tnf_map_init(&s->numbers, sizeof(uint32_t));
-	tnf_out_memory(&s->json);
-}
-
-void
-html_strings_free(struct html_strings *s)
-{
-	tnf_map_free(&s->numbers);
-	tnf_out_close(&s->json);
-}
-
-uint32_t
-html_strings_number(struct html_strings *s, const char *chars, size_t n)
-{
-	bool fresh;
-	uint32_t *number = tnf_xmap_put(&s->numbers, chars, n, &fresh);
-
-	if (fresh) {
-		*number = (uint32_t)s->numbers.n;
-		if (*number > 1)
-			out_char(&s->json, ',');
-		json_text(&s->json, chars, n);
-	}
-	return *number;
-}
 
 #define NAMES_MAX	50000	/* names for each member; further values stay numbers */
 
@@ -71,6 +28,7 @@ struct html_member {
 struct html_probe {
 	const struct tnf_probe *probe;	/* NULL: not seen */
 	uint32_t	 number;
+	bool		 kernel;
 	struct html_member *members;
 };
 
@@ -160,9 +118,12 @@ html_probe_of(struct html_members *h, const struct tnf_probe *from)
 }
 
 uint32_t
-html_members_probe(struct html_members *h, const struct tnf_probe *from)
+html_members_probe(struct html_members *h, const struct tnf_event *ev)
 {
-	return html_probe_of(h, from)->number;
+	struct html_probe *p = html_probe_of(h, ev->probe);
+
+	p->kernel = ev->kernel;
+	return p->number;
 }
 
 /* Prints a value into h->text as --pretty does. */
@@ -285,8 +246,7 @@ html_names_json(const struct html_member *m, struct out *o)
 }
 
 static void
-html_member_json(const struct html_member *m, struct out *o,
-    void (*put)(void *, struct out *, const struct html_column *), void *arg)
+html_member_json(struct html_member *m, struct out *o, html_put_fn *put, void *arg)
 {
 	out_lit(o, "{\"name\":");
 	json_name(o, m->name);
@@ -301,8 +261,7 @@ html_member_json(const struct html_member *m, struct out *o,
 }
 
 void
-html_members_json(struct html_members *h, struct out *o,
-    void (*put)(void *, struct out *, const struct html_column *), void *arg)
+html_members_json(struct html_members *h, struct out *o, html_put_fn *put, void *arg)
 {
 	const struct html_probe *p = (struct html_probe *)(void *)h->probes.base;
 
@@ -316,6 +275,8 @@ html_members_json(struct html_members *h, struct out *o,
 		out_str(o, k > 0 ? ",{\"name\":" : "{\"name\":");
 		json_name(o, one->probe->name);
 		json_member(o, "keys", one->probe->keys);
+		if (one->kernel)
+			out_lit(o, ",\"kernel\":true");
 		out_lit(o, ",\"members\":[");
 		for (unsigned i = 0; i < one->probe->n_members; i++) {
 			if (i > 0)

@@ -1,5 +1,5 @@
 /*
- * 3-query.js - conditions, a part of the language of tnfexpr(5): names, numbers
+ * expression.js - conditions, a part of the language of tnfexpr(5): names, numbers
  * with units, texts, == != < <= > >= =~ !~, has, not, and, or, parentheses.
  */
 const UNITS = { ns: 1, us: 1e3, ms: 1e6, s: 1e9, m: 6e10, min: 6e10, h: 36e11, d: 864e11,
@@ -32,7 +32,7 @@ function queryRegex(text) {
 }
 
 /* text -> (data, i) => true, false or null (what is missing is null). */
-function queryCompile(text) {
+function queryCompile(text, data) {
 	const tokens = queryTokens(text);
 	let at = 0;
 	const peek = () => at < tokens.length ? tokens[at].word : undefined;
@@ -88,12 +88,24 @@ function queryCompile(text) {
 			return () => ({ value: t.regex });
 		if (!/^[A-Za-z_$]/.test(t.word))
 			throw new Error('not expected: ' + t.word);
-		return queryName(t.word.replace(/^(\$|arg\.)/, ''), t.word);
+		return queryName(t.word.replace(/^(\$|arg\.)/, ''), t.word, data);
 	}
 	const result = either();
 	if (at < tokens.length)
 		throw new Error('not expected: ' + (tokens[at].word || tokens[at].text || tokens[at].number));
 	return result;
+}
+
+/* The event ends a slice, which took so long; null: it ends none. */
+function durationOf(data, i) {
+	if (!data.endOf) {
+		data.endOf = new Uint32Array(data.n);
+		for (let s = 0; s < data.slice.n; s++)
+			if (data.slice.end[s] < data.n)
+				data.endOf[data.slice.end[s]] = s + 1;
+	}
+	const s = data.endOf[i];
+	return s ? data.slice.duration[s - 1] : null;
 }
 
 const FIELDS = {
@@ -106,10 +118,13 @@ const FIELDS = {
 	cpu: (d, i) => d.cpu[i] < 0 ? null : d.cpu[i],
 	comm: (d, i) => d.threads[d.thread[i]].comm,
 	elapsed: (d, i) => d.time[i],
+	duration: durationOf,
 };
 
-function queryName(name, written) {
+function queryName(name, written, data) {
 	const field = written === name && FIELDS[name];
+	if (!field && !data.probes.some((p) => p.members.some((m) => m.name === name)))
+		throw new Error('no probe has a member ' + name);
 	if (field)
 		return (d, i) => { const v = field(d, i); return v === null || v === undefined ? null : { value: v }; };
 	const members = [];		/* by probe: found once */

@@ -1,0 +1,79 @@
+/*
+ * tables.js - what stands below the timeline: statistics of the selection, or of the whole trace.
+ */
+const SLOWEST = 50;
+
+function showTables(app) {
+	const { data } = app, { range } = app.line, from = range ? range[0] : 0, to = range ? range[1] : Infinity;
+	const box = byId('tables'), stats = statsOf(data, from, to), states = statesOf(data, from, to);
+	box.replaceChildren(make('h2', range ? 'Selected: ' + timeText(range[1] - range[0]) + ', ' +
+		countText(stats.total, 'event') : 'The whole trace', { className: 'broad' }));
+	showMarks(app, from, to, box);
+	if (stats.spans.length) {
+		section(box, 'What begins and ends', spansTable(app, stats.spans)).id = 'spans';
+		box.append(make('section', null, { id: 'slowest' }));
+	}
+	section(box, 'Events', table([{ title: 'count' }, { title: 'event', text: true }],
+		stats.events.map(([name, n]) => ({ cells: [n.toLocaleString(), name], keys: [n, name],
+			go: () => app.find.ask('probe == "' + name + '"') })))).id = 'events';
+	showTopWaits(app, from, to, box);
+	if (states.size)
+		section(box, 'Time in each state', statesTable(data, states)).className = 'broad';
+	app.shownStats = stats;
+	showName(app);
+	box.dataset.sums = JSON.stringify({ events: Object.fromEntries(stats.events),
+		spans: Object.fromEntries(stats.spans.map((s) => [s.name, [s.n, s.sum, s.min, s.mean, s.p50, s.p90, s.p99, s.max]])) });
+}
+
+function spansTable(app, spans) {
+	const numbers = ['sum', 'min', 'mean', 'p50', 'p90', 'p99', 'max'];
+	return table([{ title: 'count' }, ...['total', ...numbers.slice(1)].map((title) => ({ title })), { title: 'what', text: true }],
+		spans.map((s) => ({ cells: [s.n.toLocaleString(), ...numbers.map((k) => timeText(s[k])), s.name],
+			keys: [s.n, ...numbers.map((k) => s[k]), s.name], go: () => { app.name = s.id; showName(app); } })));
+}
+
+/* One name: its slowest, histogram and course.  That of the picked slice comes first. */
+function showName(app) {
+	const box = byId('slowest'), { data } = app, picked = app.line.picked.slice;
+	if (!box)
+		return;
+	const { spans } = app.shownStats, s = spans.find((x) => x.id === app.name) || spans[0];
+	const marked = picked >= 0 && data.slice.name[picked] === s.id ? data.slice.duration[picked] : null;
+	const width = Math.max(240, Math.min(560, box.clientWidth || 480));
+	const slowest = Array.from(s.list).sort((a, b) => data.slice.duration[b] - data.slice.duration[a]).slice(0, SLOWEST);
+	box.replaceChildren(make('h2', 'Durations: ' + s.name), histogramChart(s.sorted, marked, width),
+		make('h2', 'Over time: ' + s.name), overTimeChart(app, s, width), make('h2', 'Slowest: ' + s.name),
+		table([{ title: 'duration' }, { title: 'at' }, { title: 'thread', text: true }],
+			slowest.map((k) => ({ cells: [timeText(data.slice.duration[k]), timeText(data.slice.start[k]),
+				threadText(data.threads[data.slice.thread[k]])], keys: [data.slice.duration[k], data.slice.start[k],
+				threadText(data.threads[data.slice.thread[k]])], go: () => app.go({ slice: k }) }))));
+}
+
+function showMarks(app, from, to, box) {
+	const list = app.data.marks.filter((m) => m.time >= from && m.time < to);
+	if (list.length)
+		section(box, 'Marks', table([{ title: 'at' }, { title: 'text', text: true }],
+			list.map((m) => ({ cells: [timeText(m.time), m.text], keys: [m.time, m.text], go: () => app.go({ event: m.event }) }))));
+}
+
+function showTopWaits(app, from, to, box) {
+	const { data, waits } = app, groups = waits.top(from, to);
+	if (groups.length === 0)
+		return;
+	section(box, 'Waits', table([{ title: 'count' }, { title: 'total' }, { title: 'longest' },
+		{ title: 'thread', text: true }, { title: 'woken by', text: true }, { title: 'for', text: true },
+		{ title: 'stack', text: true }],
+	groups.map((g) => {
+		const thread = threadText(data.threads[data.sleep.thread[g.longest]]), waker = waits.wakerText(g.longest);
+		return { cells: [g.n.toLocaleString(), timeText(g.sum), timeText(g.most), thread, waker, g.thing,
+			make('span', g.stack, { className: 'stack' })], keys: [g.n, g.sum, g.most, thread, waker, g.thing, g.stack],
+		go: () => app.goWait(g.longest) };
+	}))).className = 'broad';
+}
+
+function statesTable(data, states) {
+	const used = data.meta.states.map((_, k) => k).filter((k) => [...states.values()].some((v) => v[k] > 0));
+	return table([{ title: 'thread', text: true }, ...used.map((k) => ({ title: data.meta.states[k] }))],
+		[...states].map(([t, v]) => ({ cells: [threadText(data.threads[t]), ...used.map((k) => v[k] ? timeText(v[k]) : '')],
+			keys: [threadText(data.threads[t]), ...used.map((k) => v[k])] })));
+}
