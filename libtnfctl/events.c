@@ -2,8 +2,8 @@
  * events.c - let the target run until something happens.
  *
  * Objects that come and go are seen in two ways.  A target that is our child
- * has a breakpoint register on the function that the linker calls at each
- * change: it is stopped before an initialiser of the new object runs.  In a
+ * has an instruction of ours, or a breakpoint register, at the function that the linker calls
+ * at each change: it is stopped before an initialiser of the new object runs.  In a
  * target that must outlive us we set no breakpoint.  While it runs we read the
  * linker's list from outside every few milliseconds, and stop the target only
  * when the list has changed.
@@ -323,6 +323,7 @@ static tnfctl_errcode_t
 fork_event(struct proc *mother, struct thread *t, tnfctl_handle_t **child)
 {
 	struct proc *p = tnfctl_proc_new(t->child, mother->ours);
+	struct plant plant = t->plant;
 	tnfctl_errcode_t err;
 
 	if (p == NULL) {
@@ -331,9 +332,13 @@ fork_event(struct proc *mother, struct thread *t, tnfctl_handle_t **child)
 	}
 	t->event = PROC_NOTHING;
 	p->follow = mother->follow;
+	p->plant.forked = true;
+	tnfctl_plant_clear(mother);
 	tnfctl_proc_hurry(p, TNFCTL_ATTACH_MS, NULL);
-	if ((err = tnfctl_proc_adopt(p)) == TNFCTL_ERR_NONE)
+	if ((err = tnfctl_proc_adopt(p)) == TNFCTL_ERR_NONE) {
+		tnfctl_plant_clean(mother, p->pid, &plant);
 		return tnfctl_direct_open(p, child);
+	}
 	tnfctl_proc_leave(p);
 	return err;
 }

@@ -4,8 +4,8 @@
  * The child waits until we hold it and then becomes the program.  It runs into
  * the dynamic linker, up to the point where all start-up objects are mapped
  * and relocated and no initialiser has run: there the linker calls its
- * function for debuggers, which has a breakpoint register set on it.  If
- * there are no such registers we stop at each system call until the linker's
+ * function for debuggers, at which an instruction of ours (plant.c) or a breakpoint register
+ * stops it.  If neither can be had we stop at each system call until the linker's
  * list is complete; the linker makes one more before it starts initialisers.
  */
 #include <sys/socket.h>

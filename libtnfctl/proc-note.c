@@ -79,6 +79,7 @@ after_exec(struct proc *p, unsigned int options)
 		if (p->threads[i].tid != p->pid && !p->threads[i].foreign)
 			waitpid(p->threads[i].tid, &status, __WALL | WNOHANG);
 	tnfctl_proc_threads_drop(p);
+	p->plant = (struct plant){ .at = 0 };
 	p->event = PROC_EXEC;
 	*tnfctl_proc_thread_add(p, p->pid) = (struct thread){
 		.tid = p->pid, .stopped = true, .options = options };
@@ -104,8 +105,10 @@ is_thread_of(const struct proc *p, pid_t tid)
 void
 tnfctl_proc_free_child(struct proc *p, struct thread *mother)
 {
+	struct plant plant = mother->plant;	/* which the array's growth may move */
+
 	mother->event = PROC_NOTHING;
-	tnfctl_proc_thread_add_foreign(p, mother->child);
+	tnfctl_proc_thread_add_foreign(p, mother->child, &plant);
 }
 
 static void
@@ -113,6 +116,8 @@ note_child(struct proc *p, struct thread *t, pid_t child)
 {
 	t->event = PROC_FORK;
 	t->child = child;
+	t->plant = p->plant;
+	p->plant.forked = true;
 	if (!p->follow)
 		tnfctl_proc_free_child(p, t);
 }
@@ -173,6 +178,7 @@ proc_note(struct proc *p, struct thread *t, int status)
 	t->absent = t->asked = false;
 	t->group = t->signal = 0;
 	if (t->foreign) {
+		tnfctl_plant_clean(p, t->tid, &t->plant);
 		ptrace(PTRACE_DETACH, t->tid, NULL, NULL);
 		tnfctl_proc_thread_drop(p, t);
 		return;
@@ -182,6 +188,8 @@ proc_note(struct proc *p, struct thread *t, int status)
 		note_ptrace_event(p, t, event, signal);
 	else if (hit_breakpoint(t, signal))
 		note_break(t);
+	else if (tnfctl_plant_hit(p, t, signal))
+		t->event = PROC_LINKER;
 	else if (signal == (SIGTRAP | 0x80))
 		t->event = PROC_SYSCALL;
 	else

@@ -87,18 +87,21 @@ tnfctl_proc_thread_add(struct proc *p, pid_t tid)
 }
 
 void
-tnfctl_proc_thread_add_foreign(struct proc *p, pid_t child)
+tnfctl_proc_thread_add_foreign(struct proc *p, pid_t child, const struct plant *plant)
 {
 	struct thread *t = tnfctl_proc_thread_add(p, child);
 
-	if (t != NULL)
-		t->foreign = true;
+	if (t == NULL)
+		return;
+	t->foreign = true;
+	t->plant = *plant;
 }
 
 void
 tnfctl_proc_thread_drop(struct proc *p, struct thread *t)
 {
 	pid_t child = t->event == PROC_FORK ? t->child : 0;
+	struct plant plant = t->plant;
 	size_t *place;
 
 	tnf_map_remove(&p->place, &t->tid, sizeof(t->tid));
@@ -108,7 +111,7 @@ tnfctl_proc_thread_drop(struct proc *p, struct thread *t)
 	if (place != NULL)
 		*place = (size_t)(t - p->threads);
 	if (child != 0)
-		tnfctl_proc_thread_add_foreign(p, child);
+		tnfctl_proc_thread_add_foreign(p, child, &plant);
 }
 
 void
@@ -125,7 +128,7 @@ tnfctl_proc_options(const struct proc *p)
 	return PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC |
 	    PTRACE_O_TRACESYSGOOD |
 	    (p->ours ? PTRACE_O_EXITKILL : 0) |
-	    (p->follow ? PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK : 0);
+	    (p->follow || p->plant.there ? PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK : 0);
 }
 
 bool

@@ -19,12 +19,12 @@
  * passed on when the thread runs again; the process is in a job control stop,
  * and then stays in it (PTRACE_LISTEN); it forked, became another program, or
  * ended.  If we die the kernel lets everything go; nothing of ours is left in
- * the target, as we never write to its code.  A stop that has not been taken
+ * the target, as we never write to the code of a target that outlives us.  A stop that has not been taken
  * from wait(2) keeps its signal: the kernel delivers it when the tracer dies.
  * So stops at signals are only looked at (WNOWAIT), and end when we pass the
  * signal on.  Exec handles are different, they
- * die with us, and so they may have breakpoint registers set, which would
- * otherwise outlive us and kill the target at the next hit.
+ * die with us, and so they may have breakpoint registers set, or an instruction planted
+ * (plant.c), which would otherwise outlive us and kill the target at the next hit.
  */
 #include <sys/ptrace.h>
 
@@ -66,9 +66,23 @@ proc_arm_thread(struct thread *t, uintptr_t address)
 	return true;
 }
 
+/* Does no thread of the process run? */
+static bool
+stands_still(const struct proc *p)
+{
+	for (size_t i = 0; i < p->n; i++)
+		if (!p->threads[i].foreign && !p->threads[i].stopped)
+			return false;
+	return true;
+}
+
 bool
 tnfctl_proc_arm(struct proc *p, struct thread *t)
 {
+	if (p->ours && p->plant.forked && stands_still(p))
+		tnfctl_plant_clear(p);
+	if (p->ours && tnfctl_plant_set(p))
+		return true;
 	if (p->ours && p->linker.brk != 0 && !t->armed && !p->no_registers)
 		p->no_registers = !proc_arm_thread(t, p->linker.brk);
 	return t->armed;
@@ -77,8 +91,8 @@ tnfctl_proc_arm(struct proc *p, struct thread *t)
 void
 tnfctl_proc_resume(struct proc *p, struct thread *t)
 {
-	set_options(p, t);
 	tnfctl_proc_arm(p, t);
+	set_options(p, t);
 	if (t->group && !t->leave_group) {
 		ptrace(PTRACE_LISTEN, t->tid, NULL, NULL);
 	} else {
@@ -325,6 +339,7 @@ tnfctl_proc_end_group_stop(struct proc *p)
 static bool
 let_go(struct proc *p, struct thread *t)
 {
+	tnfctl_plant_clear(p);
 	proc_arm_thread(t, 0);
 	tnfctl_restart_call(p, t);
 	return ptrace(PTRACE_DETACH, t->tid, NULL,

@@ -15,6 +15,16 @@
 #include "common/proc.h"
 #include "libtnfctl/objects.h"
 
+/* The instruction in the target that stops it where its linker tells of a change (plant.c). */
+#define PLANT_CODE	4
+
+struct plant {
+	uintptr_t at;		/* 0: there has been none in this program */
+	uint8_t	 code[PLANT_CODE]; /* what is there without it */
+	bool	 there;
+	bool	 forked;	/* a child may have a copy: no other is planted */
+};
+
 enum proc_event {
 	PROC_NOTHING,
 	PROC_LINKER,		/* the linker has called its r_brk */
@@ -46,6 +56,7 @@ struct thread {
 	int	 signal;	/* that it is about to get */
 	enum proc_event event;	/* that nobody has been told yet */
 	pid_t	 child;		/* PROC_FORK */
+	struct plant plant;	/* of a foreign one, or of the child: as it was at its birth */
 	unsigned int options;	/* of ptrace */
 #ifdef __aarch64__
 	struct asleep asleep;	/* registers tell it elsewhere */
@@ -79,6 +90,7 @@ struct proc {
 	struct map place;	/* tid: index in threads */
 	struct reader reader;	/* by tnfctl_proc_read() */
 	struct linker linker;
+	struct plant plant;
 	int64_t	 next_look;	/* at the linker's list; CLOCK_MONOTONIC, ns */
 	enum proc_event event;	/* of the process: exec, exited, killed */
 	bool	 fate_known;
@@ -156,11 +168,21 @@ struct thread *tnfctl_proc_pending(struct proc *, bool forks);
 void	tnfctl_proc_free_child(struct proc *, struct thread *);
 /* All that nobody has been told of, and waits until they are free, or for two seconds. */
 void	tnfctl_proc_free_children(struct proc *);
-/* Breakpoint register on linker.brk, in our own children; false: not set. */
+/* The planted instruction or a breakpoint register on linker.brk, in our own children; false:
+   neither could be set. */
 bool	tnfctl_proc_arm(struct proc *, struct thread *);
 void	tnfctl_proc_resume(struct proc *, struct thread *);
 /* Lets threads run that stopped for nothing of interest. */
 void	tnfctl_proc_resume_idle(struct proc *);
+
+/* plant.c.  The process is ours, and the threads concerned stand still. */
+bool	tnfctl_plant_set(struct proc *);	/* is it there? */
+void	tnfctl_plant_clear(struct proc *);
+/* Takes the one that was there at the birth of a child, which is stopped, out of the child,
+   unless the child has its mother's memory. */
+void	tnfctl_plant_clean(struct proc *mother, pid_t child, const struct plant *);
+/* Has the thread stopped at it?  If so, the thread is now where it would be without it. */
+bool	tnfctl_plant_hit(const struct proc *, const struct thread *, int signal);
 
 /* filter.c: why events might kill a thread of the stopped process; NULL: none will be. */
 const char *tnfctl_filter_forbids(const struct proc *);
@@ -184,7 +206,7 @@ char	tnfctl_proc_state(pid_t pid, pid_t tid);
 /* The thread, which is new if it was not there; NULL: no memory. */
 struct thread *tnfctl_proc_thread_add(struct proc *, pid_t tid);
 /* A child that is to run free: it stops at its birth, and must be let go. */
-void	tnfctl_proc_thread_add_foreign(struct proc *, pid_t child);
+void	tnfctl_proc_thread_add_foreign(struct proc *, pid_t child, const struct plant *);
 /* Another thread takes its place in the array; a child that nobody was told of goes free. */
 void	tnfctl_proc_thread_drop(struct proc *, struct thread *);
 /* Drops all threads that are the process's own. */

@@ -125,6 +125,31 @@ void	tnfctl_arch_forget(struct thread *);	/* it runs again */
 #endif
 
 /*
+ * A one-byte instruction that stops a thread (SIGTRAP, SI_KERNEL), in place of the first one of a
+ * function without effect.  tnfctl_arch_pass_plant() sets a thread that stopped at
+ * it to where the function's own first instruction leads; false: it stopped elsewhere.
+ */
+#if defined(__x86_64__)
+extern const uint8_t tnfctl_arch_trap;
+bool	tnfctl_arch_can_plant(const uint8_t *code);	/* 4 bytes */
+bool	tnfctl_arch_pass_plant(pid_t tid, uintptr_t at, const uint8_t *code);
+#else
+static const uint8_t tnfctl_arch_trap = 0;
+
+static inline bool
+tnfctl_arch_can_plant(const uint8_t *code)
+{
+	return false;
+}
+
+static inline bool
+tnfctl_arch_pass_plant(pid_t tid, uintptr_t at, const uint8_t *code)
+{
+	return false;
+}
+#endif
+
+/*
  * The calling convention: where a function finds its arguments when it begins, and leaves its
  * result.
  *

@@ -360,6 +360,37 @@ tnfctl_arch_pass_break(pid_t tid)
 {
 }
 
+const uint8_t tnfctl_arch_trap = 0xcc;		/* int3 */
+
+#define RET		0xc3
+#define ENDBR64		"\xf3\x0f\x1e\xfa"
+
+bool
+tnfctl_arch_can_plant(const uint8_t *code)
+{
+	return code[0] == RET || memcmp(code, ENDBR64, 4) == 0;
+}
+
+/* A program with a shadow stack has endbr64 there: its returns are its own. */
+bool
+tnfctl_arch_pass_plant(pid_t tid, uintptr_t at, const uint8_t *code)
+{
+	struct user_regs_struct r;
+
+	if (!get_regs(tid, &r) || r.rip != at + 1)
+		return false;
+	if (code[0] == RET) {
+		errno = 0;
+		r.rip = (unsigned long long)ptrace(PTRACE_PEEKDATA, tid, r.rsp, NULL);
+		if (errno != 0)
+			return false;
+		r.rsp += 8;
+	} else
+		r.rip = at + 4;
+	set_regs(tid, &r);
+	return true;
+}
+
 /*
  * Operands of USDT probes, as gcc and clang print them:
  *

@@ -108,6 +108,29 @@ test_dlopen_constructor(void)
 	OK(tnfctl_close(h, TNFCTL_TARG_DEFAULT));
 }
 
+/* What stops the target where it loads objects does no harm to its children, and is there again
+   afterwards. */
+static void
+test_dlopen_of_children(const char *how)
+{
+	const char *file = victim_path("victim-children");
+	const char *argv[] = { strdup(file), strdup(victim_path("libvictim-plugin.so")), how, NULL };
+	int came = 0, went = 0, status = -1;
+	tnfctl_event_t event;
+	tnfctl_handle_t *h;
+
+	OK(tnfctl_exec_open(argv[0], (char *const *)(uintptr_t)argv, NULL, NULL, NULL, &h));
+	while ((event = go_on(h)) == TNFCTL_EVENT_DLOPEN || event == TNFCTL_EVENT_DLCLOSE) {
+		came += event == TNFCTL_EVENT_DLOPEN;
+		went += event == TNFCTL_EVENT_DLCLOSE;
+	}
+	CHECK(event == TNFCTL_EVENT_EXIT);
+	CHECK(came == 2 && went == 2);
+	OK(tnfctl_fate_get(h, &status));
+	CHECK(status == 0);
+	OK(tnfctl_close(h, TNFCTL_TARG_DEFAULT));
+}
+
 static void
 test_eintr(void)
 {
@@ -368,6 +391,8 @@ main(void)
 {
 	test_dlopen();
 	test_dlopen_constructor();
+	test_dlopen_of_children("alone");
+	test_dlopen_of_children("thread");
 	test_eintr();
 	test_client();
 	test_ends();
