@@ -105,6 +105,11 @@ bool	tnf_probe_attrs_find(const struct tnf_probe_attrs *, const char *name, stru
    and only who chooses one means it. */
 bool	tnf_probe_attrs_unused_import(const struct tnf_probe_attrs *);
 
+/* selector-functions.c: the functions of programs that the selector asks for, as
+   tnfctl_import_add() takes them: the pattern, which the caller frees, and the kind.  NULL: it
+   asks for none.  "name=work_entry" may also be the name of a probe. */
+char	*tnf_selector_functions(const struct tnf_selector *, const char **kind);
+
 /* Is the probe meant by any of them?  With used, sets used[i] of all by which it is. */
 bool	tnf_selectors_match(const struct tnf_selectors *, const struct tnf_probe_attrs *, bool *used);
 

@@ -142,37 +142,15 @@ is_named(tnfctl_handle_t *h, tnfctl_probe_t *p, void *name)
 	return strncmp(s, name, n) == 0 && s[n] == ';' ? TNFCTL_ERR_USR1 : TNFCTL_ERR_NONE;
 }
 
-/* "name=work_entry", where no probe is called so: the function, without its end. */
-static char *
-function_of_name(struct shell *sh, char *name, const char *end)
-{
-	size_t n = strlen(name), cut = strlen(end);
-
-	return n <= cut || strcmp(name + n - cut, end) != 0 ||
-	    tnfctl_probe_apply(sh->target, is_named, name) != TNFCTL_ERR_NONE ? NULL :
-	    tnf_xstrndup(name, n - cut);
-}
-
-/* The functions that a selector asks for, to be freed, or NULL; *kind: the kind of probe. */
+/* The functions that a selector asks for, to be freed, or NULL; *kind: the kind of probe.  A name
+   that a probe has means that probe. */
 static char *
 functions_asked(struct shell *sh, const struct tnf_selector *s, const char **kind)
 {
-	char *name;
-
-	if (s->attr.is_regex)
+	if (strcmp(s->attr.text, "name") == 0 && !s->value.is_regex &&
+	    tnfctl_probe_apply(sh->target, is_named, s->value.text) != TNFCTL_ERR_NONE)
 		return NULL;
-	if (strcmp(s->attr.text, "name") == 0 && !s->value.is_regex) {
-		*kind = "function";
-		if ((name = function_of_name(sh, s->value.text, "_entry")) != NULL)
-			return name;
-		*kind = "return";
-		return function_of_name(sh, s->value.text, "_return");
-	}
-	*kind = s->attr.text;
-	if (strcmp(*kind, "function") != 0 && strcmp(*kind, "return") != 0)
-		return NULL;
-	return s->value.is_regex ? tnf_xasprintf("/%s/", s->value.text) :
-	    tnf_xstrdup(s->value.text);
+	return tnf_selector_functions(s, kind);
 }
 
 /* Imports the functions that selectors name: files have thousands, and only these become probes. */

@@ -169,6 +169,10 @@ tnfctl_errcode_t tnfctl_pid_open(pid_t, tnfctl_handle_t **ret);
 /* Linux.  As tnfctl_pid_open(), but loads libtnfprobe also into a process without probes, for fast
    ones (tnfctl_import_add()): never NOLIBTNFPROBE because there are none. */
 tnfctl_errcode_t tnfctl_pid_load(pid_t, tnfctl_handle_t **ret);
+/* Linux.  A process that is only looked at: its probes are listed, it is neither stopped nor
+   changed, and its libtnfprobe may be missing.  Kinds of tnfctl_import_add() as with
+   tnfctl_pid_watch().  Changes return BADARG.  NOPROCESS, ACCES. */
+tnfctl_errcode_t tnfctl_pid_look(pid_t, tnfctl_handle_t **ret);
 tnfctl_errcode_t tnfctl_indirect_open(void *prochandle, tnfctl_ind_config_t *,
     tnfctl_handle_t **ret);
 tnfctl_errcode_t tnfctl_internal_open(tnfctl_handle_t **ret);
