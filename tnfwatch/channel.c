@@ -111,7 +111,7 @@ is_wanted(struct channel *c, const struct tnf_probe *p)
 		memset(c->wanted + n, 0, c->n_wanted - n);
 	}
 	if (c->wanted[p->id] == 0)
-		c->wanted[p->id] = c->what != NULL && enable_has(c->what, p) ? 1 : 2;
+		c->wanted[p->id] = c->what != NULL && enable_has(c->what, p, NULL) ? 1 : 2;
 	return c->wanted[p->id] == 1;
 }
 

@@ -44,6 +44,33 @@ set_path(struct config_reader *r, const char *key, const char *value, void *at)
 	return set_string(r, key, value, at);
 }
 
+/* Several, with blanks between them. */
+static bool
+set_paths(struct config_reader *r, const char *key, const char *value, void *at)
+{
+	char *copy = tnf_xstrdup(value), *rest = copy, *word;
+	bool good = true;
+
+	while (good && (word = strsep(&rest, " \t")) != NULL)
+		if (*word != '\0' && *word != '/') {
+			good = false;
+			config_mistake(r, r->value_line, "%s: %s: not a path from the root: begin it "
+			    "with /", key, word);
+		}
+	free(copy);
+	return good && set_string(r, key, value, at);
+}
+
+/* A path below /sys/fs/cgroup, as /proc/PID/cgroup has it. */
+static bool
+set_cgroup(struct config_reader *r, const char *key, const char *value, void *at)
+{
+	static const char mount[] = "/sys/fs/cgroup/";
+	bool mounted = strncmp(value, mount, strlen(mount)) == 0;
+
+	return set_path(r, key, mounted ? value + strlen(mount) - 1 : value, at);
+}
+
 static bool
 set_duration(struct config_reader *r, const char *key, const char *value, void *at)
 {
@@ -356,6 +383,7 @@ static const struct config_key fleet_keys[] = {
 static const struct config_key kernel_keys[] = {
 	{ "buffer", set_buffer, KEY(config, kernel_buffer), KEY_VALUE },
 	{ "enable", set_enable, KEY(config, kernel_enable), KEY_ENABLE },
+	{ "import", set_paths, KEY(config, kernel_import), KEY_TEXT },
 	{ "channel", set_enable, KEY(config, kernel_channel), KEY_ENABLE },
 	{ "channel_keep", set_duration, KEY(config, kernel_channel_keep), KEY_VALUE },
 	{ "pfilter", set_pfilter, KEY(config, kernel_pfilter), KEY_TEXT },
@@ -365,9 +393,12 @@ static const struct config_key process_keys[] = {
 	{ "program", set_path, KEY(config_process, program), KEY_TEXT },
 	{ "comm", set_string, KEY(config_process, comm), KEY_TEXT },
 	{ "unit", set_string, KEY(config_process, unit), KEY_TEXT },
+	{ "cgroup", set_cgroup, KEY(config_process, cgroup), KEY_TEXT },
+	{ "pod", set_string, KEY(config_process, pod), KEY_TEXT },
 	{ "pid", set_pid, KEY(config_process, pid), KEY_VALUE },
 	{ "enable", set_enable, KEY(config_process, enable), KEY_ENABLE },
 	{ "size", set_buffer, KEY(config_process, size), KEY_VALUE },
+	{ "fast", set_flag, KEY(config_process, fast), KEY_VALUE },
 	{ "from_start", set_flag, KEY(config_process, from_start), KEY_VALUE },
 	{ NULL, NULL, 0, KEY_VALUE }
 };

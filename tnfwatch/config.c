@@ -246,7 +246,7 @@ check_order(struct config_reader *r, size_t i)
 
 	for (size_t j = 0; j < i; j++) {
 		before = &r->c->process[j];
-		if (before->unit != NULL || before->pid != 0)
+		if (before->program == NULL && before->comm == NULL)
 			config_mistake(r, r->line, "[process %s]: from_start: [process %s] before it may "
 			    "mean the same programs, which cannot tell at their start: put it behind "
 			    "[process %s]", p->name, before->name, p->name);
@@ -277,10 +277,10 @@ config_check(struct config_reader *r)
 	for (size_t i = 0; i < c->n_processes; i++) {
 		const struct config_process *p = &c->process[i];
 		int ways = (p->program != NULL) + (p->comm != NULL) + (p->unit != NULL) +
-		    (p->pid != 0);
+		    (p->cgroup != NULL) + (p->pod != NULL) + (p->pid != 0);
 		if (ways != 1)
 			config_mistake(r, r->line, "[process %s]: %s: give one of program, comm, unit, "
-			    "pid", p->name, ways == 0 ? "nothing says which processes" :
+			    "cgroup, pod, pid", p->name, ways == 0 ? "nothing says which processes" :
 			    "it is found in more than one way");
 		check_from_start(r, i);
 	}

@@ -29,20 +29,36 @@ const char *enable_text(const struct enable *);
    each, as far as there is room. */
 struct enabled {
 	unsigned n;
+	unsigned unused;	/* words by which no probe is meant */
+	bool	 by_kernel;	/* the kernel records some of them for a process, into its buffer */
+	char	 refused[200];	/* why one of them stays off; "": none does */
 	char	 names[8192];
 };
 
-/* Switches on every probe of the handle that is meant, and off none; adds them.  NULL: only
-   that of tnf_incident(3) is meant, which always is. */
-tnfctl_errcode_t enable_apply(const struct enable *, tnfctl_handle_t *, struct enabled *);
+/*
+ * Switches on every probe of the handle that is meant, and off none; adds them.  NULL: only
+ * that of tnf_incident(3) is meant, which always is.  A word that means none of the probes that
+ * are there has functions, USDT probes and tracepoints looked for, which become probes only
+ * then; in the kernel, those of the files 'import'.
+ */
+tnfctl_errcode_t enable_apply(const struct enable *, tnfctl_handle_t *, size_t buffer,
+    const char *import, struct enabled *);
 /* The same for one probe. */
 tnfctl_errcode_t enable_probe(const struct enable *, tnfctl_handle_t *, tnfctl_probe_t *,
     struct enabled *);
-/* Is this probe of a trace meant? */
-bool enable_has(const struct enable *, const struct tnf_probe *);
+/*
+ * The same, but switches nothing on: found() is told of each probe, and whether it is meant.
+ * used[i] is set for the words by which one is.
+ */
+typedef void enable_found_fn(void *arg, const char *attrs, bool meant);
+tnfctl_errcode_t enable_find(const struct enable *, tnfctl_handle_t *, bool process,
+    const char *import, bool *used, enable_found_fn *, void *arg);
+/* Is this probe of a trace meant, and by which words (NULL: that is not asked)? */
+bool enable_has(const struct enable *, const struct tnf_probe *, bool *used);
 
-/* By which of its words is at least one of the probes meant?  The caller frees the list. */
-bool *enable_used(const struct enable *, const struct tnf_probe *, size_t n_probes, size_t *n);
+size_t enable_words(const struct enable *);	/* how many; NULL: 0 */
+/* Does the word ask for a function, or a tracepoint or USDT probe by its name? */
+bool enable_imports(const struct enable *, size_t);
 /* The word, as "attribute=value"; the caller frees it. */
 char *enable_word(const struct enable *, size_t);
 
@@ -52,10 +68,13 @@ struct config_process {
 	char	*program;
 	char	*comm;
 	char	*unit;
+	char	*cgroup;
+	char	*pod;
 	pid_t	 pid;
 	struct enable *enable;	/* NULL: no probes are switched on */
 	uint64_t size;		/* of the trace file */
 	bool	 from_start;	/* they are told so at their start, and make it themselves */
+	bool	 fast;		/* they record functions and USDT probes themselves */
 };
 
 struct config_file {
@@ -109,6 +128,7 @@ struct config {
 	bool	 kernel;	/* a section [kernel] is there */
 	uint64_t kernel_buffer;
 	struct enable *kernel_enable;
+	char	*kernel_import;	/* programs and libraries, whose probes are among the kernel's */
 	struct enable *kernel_channel;	/* probes that are rare; NULL: none */
 	int64_t	 kernel_channel_keep;	/* ns: so long their events are remembered */
 	char	*kernel_pfilter; /* "cgroup=PATH", or process numbers; NULL: all */

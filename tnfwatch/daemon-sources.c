@@ -77,11 +77,67 @@ daemon_source_add(struct daemon *d, struct source *s, int64_t from)
 	while (*at != NULL)
 		at = &(*at)->next;
 	*at = s;
+	s->all = &d->sources;
 	s->most = source_most(d->config, s);
 	s->fires_from = daemon_short_from(d, s, from);
 	source_engine(s, d->engine);
 	if (s->pidfd >= 0)
 		daemon_watch_fd(d, s->pidfd);
+}
+
+/* Sets the channel as the configuration has it.  A channel that the configuration has dropped
+   stays as long as an incident may need its events: source_keep_channel(). */
+static void
+kernel_channel(const struct config *c, struct source *s)
+{
+	if (s->channel == NULL && c->kernel_channel == NULL)
+		return;
+	if (s->channel == NULL)
+		s->channel = channel_new();
+	channel_set(s->channel, c->kernel_channel, c->kernel_channel_keep);
+}
+
+static void
+kernel_begin(struct daemon *d, int64_t now)
+{
+	struct enabled done = { .n = 0 };
+	char why[sizeof d->kernel_why];
+	struct source *s = NULL;
+
+	d->kernel_retry = now + KERNEL_RETRY;
+	if (kernel_set_up(d->config, false, &done, why, sizeof why))
+		s = source_kernel(why, sizeof why);
+	if (s != NULL) {
+		*d->kernel_why = '\0';
+		s->probes = tnf_xstrdup(done.names);
+		kernel_channel(d->config, s);
+		daemon_source_add(d, s, now);
+		return;
+	}
+	if (strcmp(why, d->kernel_why) != 0)
+		say("%s", why);
+	snprintf(d->kernel_why, sizeof d->kernel_why, "%s", why);
+}
+
+static struct source *
+kernel_of(const struct daemon *d)
+{
+	struct source *s = d->sources;
+
+	while (s != NULL && s->kind != SOURCE_KERNEL)
+		s = s->next;
+	return s;
+}
+
+/* Is the kernel watched for its own sake, or for a process's? */
+static bool
+wants_kernel(const struct daemon *d)
+{
+	bool wants = d->config->kernel;
+
+	for (const struct source *s = d->sources; s != NULL && !wants; s = s->next)
+		wants = s->by_kernel && config_process_find(d->config, s->name) != NULL;
+	return wants;
 }
 
 /* Takes over a source whose section has another name by now, so that nothing of its ring is
@@ -156,31 +212,6 @@ is_our_ring(const struct config *c, const char *path, pid_t pid)
 }
 
 static void
-process_taken(struct daemon *d, const struct taker_report *r)
-{
-	const struct config_process *p = &d->config->process[r->process];
-	struct source *s = source_of_pid(d, r->pid), *known;
-	bool ours = is_our_ring(d->config, r->path, r->pid);
-
-	if (s != NULL ? strcmp(s->path, r->path) == 0 : source_take_over(d, r))
-		return;
-	/* The process has ended meanwhile, and its ring was found. */
-	if (ours && (known = source_of_path(d, r->path)) != NULL) {
-		daemon_short_taken(known, r);
-		return;
-	}
-	/* The process has become another program, but has not ended. */
-	if (s != NULL) {
-		s->ended = now_mono();
-		s->ended_told = true;
-	}
-	s = source_process(p->name, r->pid, r->comm, r->path, ours);
-	s->told = r->told;
-	s->probes = tnf_xstrdup(r->probes.names);
-	daemon_source_add(d, s, d->started);
-}
-
-static void
 process_refused(struct daemon *d, const struct taker_report *r)
 {
 	d->not_taken++;
@@ -196,6 +227,36 @@ process_refused(struct daemon *d, const struct taker_report *r)
 	if (d->config->process[r->process].program != NULL ||
 	    d->config->process[r->process].pid != 0)
 		say("%s", d->refused);
+}
+
+static void
+process_taken(struct daemon *d, const struct taker_report *r)
+{
+	const struct config_process *p = &d->config->process[r->process];
+	struct source *s = source_of_pid(d, r->pid), *known;
+	bool ours = is_our_ring(d->config, r->path, r->pid);
+
+	if (*r->detail != '\0')
+		process_refused(d, r);
+	if (s != NULL ? strcmp(s->path, r->path) == 0 : source_take_over(d, r))
+		return;
+	/* The process has ended meanwhile, and its ring was found. */
+	if (ours && (known = source_of_path(d, r->path)) != NULL) {
+		daemon_short_taken(known, r);
+		return;
+	}
+	/* The process has become another program, but has not ended. */
+	if (s != NULL) {
+		s->ended = now_mono();
+		s->ended_told = true;
+	}
+	s = source_process(p->name, r->pid, r->comm, r->path, ours);
+	s->told = r->told;
+	s->by_kernel = r->probes.by_kernel;
+	s->probes = tnf_xstrdup(r->probes.names);
+	daemon_source_add(d, s, d->started);
+	if (s->by_kernel && kernel_of(d) == NULL)
+		kernel_begin(d, now_mono());
 }
 
 static void
@@ -267,50 +328,6 @@ daemon_process_ended(struct daemon *d, int pidfd)
 		}
 }
 
-/* Sets the channel as the configuration has it.  A channel that the configuration has dropped
-   stays as long as an incident may need its events: source_keep_channel(). */
-static void
-kernel_channel(const struct config *c, struct source *s)
-{
-	if (s->channel == NULL && c->kernel_channel == NULL)
-		return;
-	if (s->channel == NULL)
-		s->channel = channel_new();
-	channel_set(s->channel, c->kernel_channel, c->kernel_channel_keep);
-}
-
-static void
-kernel_begin(struct daemon *d, int64_t now)
-{
-	struct enabled done = { .n = 0 };
-	char why[sizeof d->kernel_why];
-	struct source *s = NULL;
-
-	d->kernel_retry = now + KERNEL_RETRY;
-	if (kernel_set_up(d->config, false, &done, why, sizeof why))
-		s = source_kernel(why, sizeof why);
-	if (s != NULL) {
-		*d->kernel_why = '\0';
-		s->probes = tnf_xstrdup(done.names);
-		kernel_channel(d->config, s);
-		daemon_source_add(d, s, now);
-		return;
-	}
-	if (strcmp(why, d->kernel_why) != 0)
-		say("%s", why);
-	snprintf(d->kernel_why, sizeof d->kernel_why, "%s", why);
-}
-
-static struct source *
-kernel_of(const struct daemon *d)
-{
-	struct source *s = d->sources;
-
-	while (s != NULL && s->kind != SOURCE_KERNEL)
-		s = s->next;
-	return s;
-}
-
 /* Adds the configuration's files and kernel that are not watched yet. */
 static void
 daemon_sources_missing(struct daemon *d)
@@ -325,7 +342,7 @@ daemon_sources_missing(struct daemon *d)
 		if (s == NULL)
 			daemon_source_add(d, source_file(c->files[i].name, c->files[i].path), d->started);
 	}
-	if (c->kernel && kernel_of(d) == NULL)
+	if (wants_kernel(d) && kernel_of(d) == NULL)
 		kernel_begin(d, now_mono());
 }
 
@@ -467,7 +484,7 @@ daemon_sources_care(struct daemon *d, int64_t now)
 		else
 			at = &(*at)->next;
 	}
-	if (d->config->kernel && now >= d->kernel_retry && kernel_of(d) == NULL)
+	if (now >= d->kernel_retry && kernel_of(d) == NULL && wants_kernel(d))
 		kernel_begin(d, now);
 }
 
@@ -499,10 +516,12 @@ daemon_sources_end(struct daemon *d)
 
 /* Does the configuration still have the section of this source? */
 static bool
-is_configured(const struct config *c, const struct source *s)
+is_configured(const struct daemon *d, const struct source *s)
 {
+	const struct config *c = d->config;
+
 	if (s->kind == SOURCE_KERNEL)
-		return c->kernel;
+		return wants_kernel(d);
 	if (s->pid == getpid())
 		return true;
 	if (s->kind == SOURCE_PROCESS)
@@ -520,7 +539,7 @@ static void
 sources_change(struct daemon *d)
 {
 	for (struct source *s = d->sources; s != NULL; s = s->next) {
-		s->unwanted = !is_configured(d->config, s);
+		s->unwanted = !is_configured(d, s);
 		s->most = source_most(d->config, s);
 		source_engine(s, s->unwanted ? NULL : d->engine);
 		if (s->kind == SOURCE_KERNEL)

@@ -357,6 +357,7 @@ window_end(struct daemon *d)
 	if ((e = incident_start(d, written, &w->pid)) == 0) {
 		w->id = tnf_xstrdup(d->window.id);
 		w->first = d->window.firing[0].time;
+		w->began = d->window.firing[0].began;
 		w->page = section == NULL || !section->no_page;
 		w->when = section != NULL && section->when != NULL ? tnf_xstrdup(section->when) : NULL;
 		window_page(d, w);

@@ -33,6 +33,7 @@ struct writer {
 	char	*when;		/* the trigger's condition; or NULL */
 	bool	 page;		/* it is to have a page ... */
 	int64_t	 from, until;	/* ... of this time, monotonic */
+	int64_t	 began;		/* monotonic: when what fired began */
 };
 #define WRITERS_MAX	8
 

@@ -81,7 +81,8 @@ struct report {
 	char	*id;
 	char	*why;		/* the option of tnfdump that explains the operation that fired */
 	size_t	 part;		/* of the files, the one that is made next */
-	int64_t	 from, until;	/* monotonic: what the page shows */
+	int64_t	 from, until;	/* monotonic: what the page shows ... */
+	int64_t	 began;		/* ... and 'why' knows from this time on, if it is earlier */
 };
 
 struct reports {

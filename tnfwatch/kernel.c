@@ -55,11 +55,11 @@ kernel_set_all(tnfctl_handle_t *h, const struct config *c, bool was_filtered,
 	    TNFCTL_ERR_NONE)
 		return kernel_fail(err, "kernel: buffer", why, size);
 	if (c->kernel_enable != NULL &&
-	    (err = enable_apply(c->kernel_enable, h, done)) != TNFCTL_ERR_NONE)
+	    (err = enable_apply(c->kernel_enable, h, 0, c->kernel_import, done)) != TNFCTL_ERR_NONE)
 		return kernel_fail(err, "kernel: enable", why, size);
 	if (c->kernel_enable != NULL && done->n == 0) {
-		snprintf(why, size, "kernel: enable = %s: no probe is meant: prex -k lists them",
-		    enable_text(c->kernel_enable));
+		snprintf(why, size, "kernel: enable = %s: %s", enable_text(c->kernel_enable),
+		    *done->refused != '\0' ? done->refused : "no probe is meant: prex -k lists them");
 		return false;
 	}
 	if (c->kernel_pfilter != NULL &&

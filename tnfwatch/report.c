@@ -2,6 +2,8 @@
  * report.c - what tnfdump makes of each incident when the incident is complete: a page, and why
  * the operation that fired took so long.
  */
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 #include <dirent.h>
@@ -22,12 +24,13 @@
 static const struct part {
 	const char	*name;
 	const char	*option;	/* NULL: the report's 'why' */
-	bool		 all;		/* of all traces, not only of the page's time */
 } parts[] = {
-	{ "why.txt", NULL, true },
-	{ "report.html", "--to=html", false },
+	{ "why.txt", NULL },
+	{ "report.html", "--to=html" },
 };
 #define PARTS	(sizeof parts / sizeof *parts)
+#define MEMORY	((rlim_t)128 << 20)	/* bytes of its own that tnfdump may ask for */
+#define MARGIN	(10 * MS)		/* before the beginning of what fired */
 
 static int
 is_trace(const struct dirent *d)
@@ -36,6 +39,17 @@ is_trace(const struct dirent *d)
 
 	return d->d_name[0] != '.' && tnf != NULL &&
 	    (strcmp(tnf, ".tnf") == 0 || strcmp(tnf, ".tnf.zst") == 0);
+}
+
+/* Is the file a segment whose events are all earlier?  A segment is written when its last event
+   has come.  A ring has newer events. */
+static bool
+is_earlier(int dir, const char *name, int64_t wall)
+{
+	struct stat st;
+
+	return strstr(name, ".tnf.zst") != NULL && fstatat(dir, name, &st, 0) == 0 &&
+	    (int64_t)st.st_mtim.tv_sec * SECOND + st.st_mtim.tv_nsec < wall;
 }
 
 static int
@@ -52,6 +66,7 @@ report_main(int dir, char **argv)
 
 	/* The child ends with tnfwatch, which alone gives the page its name. */
 	child_begin(getppid(), 10);
+	setrlimit(RLIMIT_DATA, &(struct rlimit){ MEMORY, MEMORY });
 	if (fd < 0 || fchdir(dir) != 0)
 		_exit(126);
 	dup2(null, STDIN_FILENO);
@@ -61,14 +76,16 @@ report_main(int dir, char **argv)
 	_exit(127);
 }
 
-/* Starts tnfdump for all traces in the directory; 0: there is none, or tnfdump cannot be
+/* Starts tnfdump for the traces in the directory; 0: there is none, or tnfdump cannot be
    started. */
 static pid_t
 report_start(int dir, const struct report *r)
 {
 	const struct part *part = &parts[r->part];
+	int64_t begins = part->option == NULL && r->began - MARGIN < r->from ? r->began - MARGIN : r->from;
+	int64_t wall = begins + now_wall() - now_mono();
 	char *program = tnf_program_path("tnfdump"),
-	    *from = tnf_xasprintf("--from=@%lld", (long long)r->from),
+	    *from = tnf_xasprintf("--from=@%lld", (long long)begins),
 	    *until = tnf_xasprintf("--until=@%lld", (long long)r->until), **argv;
 	struct dirent **found = NULL;
 	int n = scandirat(dir, ".", &found, is_trace, alphasort), at = 0;
@@ -77,12 +94,11 @@ report_start(int dir, const struct report *r)
 	argv = tnf_xcalloc((size_t)(n > 0 ? n : 0) + 6, sizeof *argv);
 	argv[at++] = program;
 	argv[at++] = part->option != NULL ? (char *)(uintptr_t)part->option : r->why;
-	if (!part->all) {
-		argv[at++] = from;
-		argv[at++] = until;
-	}
+	argv[at++] = from;
+	argv[at++] = until;
 	for (int i = 0; i < n; i++)
-		argv[at++] = found[i]->d_name;
+		if (!is_earlier(dir, found[i]->d_name, wall))
+			argv[at++] = found[i]->d_name;
 	if (n > 0 && (pid = fork()) == 0)
 		report_main(dir, argv);
 	for (int i = 0; i < n; i++)
@@ -161,7 +177,7 @@ reports_add(struct reports *r, const struct config *c, const struct writer *w)
 		memmove(r->list + 1, r->list + 2, (--r->n - 1) * sizeof *r->list);
 	}
 	r->list[r->n++] = (struct report){ .id = tnf_xstrdup(w->id), .from = w->from,
-	    .until = w->until, .why = report_why(w) };
+	    .until = w->until, .began = w->began, .why = report_why(w) };
 	reports_next(r, c);
 }
 

@@ -273,7 +273,22 @@ comm_of(void *source, const struct tnf_event *ev)
 	return source_comm(source, ev);
 }
 
-static const struct trigger_source_ops source_ops = { .comm = comm_of };
+/* Did a process of the section write the event, or begin what the event is about? */
+static bool
+is_of(void *source, const char *section, const struct tnf_event *ev)
+{
+	const struct source *kernel = source;
+
+	for (const struct source *s = *kernel->all; s != NULL; s = s->next)
+		if (s->kind == SOURCE_PROCESS && strcmp(s->name, section) == 0 &&
+		    (ev == NULL ? s->ended == 0 : s->pid == ev->pid &&
+		    (s->ended == 0 || ev->time <= s->ended)))
+			return true;
+	return false;
+}
+
+static const struct trigger_source_ops process_ops = { .comm = comm_of };
+static const struct trigger_source_ops kernel_ops = { .comm = comm_of, .is_of = is_of };
 
 /* Has silence() count from now on, not from the first event. */
 static void
@@ -294,7 +309,7 @@ source_open_trigger(struct source *s)
 	if (s->stream == NULL || s->trigger != NULL || s->engine == NULL)
 		return;
 	s->trigger = trigger_source_open(s->engine, s, s->name, s->pid,
-	    s->kind == SOURCE_KERNEL, &source_ops);
+	    s->kind == SOURCE_KERNEL, s->kind == SOURCE_KERNEL ? &kernel_ops : &process_ops);
 	if (s->trigger != NULL)
 		source_expect(s);
 }
@@ -431,7 +446,7 @@ source_poll(struct source *s, int64_t until)
 {
 	int64_t begun = now_mono();
 
-	if (*s->broken != '\0')
+	if (*s->broken != '\0' || (s->path != NULL && *s->path == '\0'))
 		return;
 	if (s->base == NULL)
 		source_map(s, begun);

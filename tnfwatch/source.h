@@ -26,6 +26,7 @@ enum source_kind { SOURCE_PROCESS, SOURCE_FILE, SOURCE_KERNEL };
 
 struct source {
 	struct source *next;
+	struct source *const *all;	/* the list that it is in */
 	enum source_kind kind;
 	char	*name;		/* of its section; "kernel" */
 	char	*id;		/* "shop-4711", "kernel": names of files begin so */
@@ -35,7 +36,8 @@ struct source {
 	bool	 ours;		/* the file was made by us and goes with the source */
 	bool	 told;		/* that it writes this file the process says itself */
 
-	char	*path;		/* of the trace file; the kernel has none */
+	bool	 by_kernel;	/* its probes, or some of them, are recorded by the kernel */
+	char	*path;		/* of the trace file; "": it has none; NULL: the kernel */
 	int	 fd;		/* of it, or -1 */
 	struct kp *kp;
 	const unsigned char *base;	/* mapped; NULL: not yet */

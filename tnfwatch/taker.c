@@ -21,6 +21,7 @@
 
 #include <tnf/tnfctl.h>
 
+#include "common/container.h"
 #include "common/map.h"
 #include "common/proc.h"
 #include "tnfwatch/daemon.h"
@@ -32,6 +33,7 @@
 #define CLOSE_NS	(10 * SECOND)
 #define BUSY_TRIES	20
 #define BUSY_MS		250
+#define LIBRARIES_TRIES	4	/* for a program that may have mapped more meanwhile */
 #define NAMES_MAX	1000	/* for trace files of one process number */
 #define ROOM	(4 << 20)	/* of the socket: a build makes thousands a second */
 
@@ -196,23 +198,56 @@ same_program(pid_t pid, const char *program)
 	    a.major == b.major && a.minor == b.minor;
 }
 
-/* Has a line such as "0::/system.slice/nginx.service" of its cgroup that component? */
+/* Has a line such as "0::/system.slice/nginx.service" that component? */
 static bool
-in_unit(pid_t pid, const char *unit)
+in_unit(const char *text, const char *unit)
 {
-	char text[16384], *p = text;
 	size_t n = strlen(unit);
 	bool is = false;
 
-	if (tnf_proc_file(text, sizeof text, "/proc/%d/cgroup", (int)pid) < 0)
-		return false;
-	for (; !is && (p = strstr(p, unit)) != NULL; p++)
+	for (const char *p = text; !is && (p = strstr(p, unit)) != NULL; p++)
 		is = p > text && p[-1] == '/' && strchr("/\n", p[n]) != NULL;
 	return is;
 }
 
+/* Does a line have that path, or one below it? */
 static bool
-process_means(const struct config_process *p, pid_t pid)
+in_cgroup(const char *text, const char *path)
+{
+	size_t n = strlen(path);
+	bool is = false;
+
+	while (n > 0 && path[n - 1] == '/')
+		n--;
+	for (const char *p = text; !is && (p = strchr(p, ':')) != NULL; p++)
+		is = p[1] == '/' && strncmp(p + 1, path, n) == 0 && strchr("/\n", p[1 + n]) != NULL;
+	return is;
+}
+
+/* Is it in a container of the pod that has this name or uid? */
+static bool
+in_pod(const char *text, const char *pod)
+{
+	struct container_names names;
+	struct container c;
+
+	return tnf_container_of(text, &c) && (strcmp(c.pod, pod) == 0 || (*c.id != '\0' &&
+	    tnf_container_names(CONTAINER_LOGS, c.id, &names) && strcmp(names.pod, pod) == 0));
+}
+
+static bool
+in_group(const struct config_process *p, pid_t pid)
+{
+	char text[16384];
+
+	if (tnf_proc_file(text, sizeof text, "/proc/%d/cgroup", (int)pid) < 0)
+		return false;
+	return p->unit != NULL ? in_unit(text, p->unit) : p->cgroup != NULL ?
+	    in_cgroup(text, p->cgroup) : in_pod(text, p->pod);
+}
+
+bool
+taker_means(const struct config_process *p, pid_t pid)
 {
 	char comm[64];
 
@@ -220,8 +255,8 @@ process_means(const struct config_process *p, pid_t pid)
 		return p->pid == pid;
 	if (p->program != NULL)
 		return same_program(pid, p->program);
-	if (p->unit != NULL)
-		return in_unit(pid, p->unit);
+	if (p->comm == NULL)
+		return in_group(p, pid);
 	read_comm(pid, comm);
 	return strcmp(comm, p->comm) == 0;
 }
@@ -231,7 +266,7 @@ static int
 process_section_of(const struct config *c, pid_t pid)
 {
 	for (size_t i = 0; i < c->n_processes; i++)
-		if (process_means(&c->process[i], pid))
+		if (taker_means(&c->process[i], pid))
 			return (int)i;
 	return -1;
 }
@@ -281,27 +316,38 @@ let_go(tnfctl_handle_t *h)
 }
 
 static void
-report_failure(struct taker_report *r, tnfctl_errcode_t err)
+report_detail(struct taker_report *r, tnfctl_errcode_t err)
 {
 	const char *detail = tnfctl_error_detail();
 
-	r->what = TAKER_FAILED;
 	snprintf(r->detail, sizeof r->detail, "%s", detail != NULL && *detail != '\0' ? detail :
 	    tnfctl_strerror(err));
 }
 
-/* Attaches; another controller may have the process for a moment: prex, or a tnfwatch that
-   ends. */
-static tnfctl_errcode_t
-take_hold(pid_t pid, tnfctl_handle_t **ret)
+/* Is the process one that libtnfprobe is not in, and cannot get into? */
+static bool
+is_without(tnfctl_errcode_t err)
 {
-	tnfctl_errcode_t err = tnfctl_pid_open(pid, ret);
+	return err == TNFCTL_ERR_NOLIBTNFPROBE || err == TNFCTL_ERR_NOTLOADABLE ||
+	    err == TNFCTL_ERR_NOTDYNAMIC;
+}
 
-	for (int i = 0; i < BUSY_TRIES && err == TNFCTL_ERR_BUSY; i++) {
-		poll(NULL, 0, BUSY_MS);
-		err = tnfctl_pid_open(pid, ret);
+/*
+ * Attaches.  A process without libtnfprobe is left alone, and the kernel records what it does;
+ * but its section may want it to have the library (fast).  'r' says why it has not.
+ */
+static tnfctl_errcode_t
+take_hold(const struct config_process *p, struct taker_report *r, tnfctl_handle_t **ret,
+    bool *alone)
+{
+	tnfctl_errcode_t err = (p->fast ? tnfctl_pid_load : tnfctl_pid_open)(r->pid, ret);
+
+	*alone = is_without(err);
+	if (*alone) {
+		report_detail(r, err);
+		return tnfctl_pid_watch(r->pid, ret);
 	}
-	return err;
+	return err == TNFCTL_ERR_NONE && p->fast ? tnfctl_import_add(*ret, "fast", NULL) : err;
 }
 
 /* Waits while the program may be making its ring; if it may not make one, or has a seccomp
@@ -326,25 +372,63 @@ has_left_ring(const struct config *c, const struct config_process *p, pid_t pid)
 	    c->rings, p->name, (int)pid) < (int)sizeof path && access(path, F_OK) == 0;
 }
 
+/* Gives the process what its section says, and lets it go. */
+static tnfctl_errcode_t
+take_all(const struct config *c, const struct config_process *p, tnfctl_handle_t *h, bool alone,
+    struct taker_report *r)
+{
+	tnfctl_errcode_t err = alone ? TNFCTL_ERR_NONE : take_file(h, c, p, r);
+
+	r->probes = (struct enabled){ .n = 0 };
+	if (err == TNFCTL_ERR_NONE)
+		err = enable_apply(p->enable, h, c->kernel_buffer, NULL, &r->probes);
+	if (err != TNFCTL_ERR_NONE)
+		report_detail(r, err);
+	else if (*r->probes.refused != '\0')
+		snprintf(r->detail, sizeof r->detail, "%s", r->probes.refused);
+	else if (alone && (r->probes.n > 0 || p->enable == NULL))
+		*r->detail = '\0';
+	let_go(h);
+	return err;
+}
+
+static tnfctl_errcode_t
+take_once(const struct config *c, const struct config_process *p, struct taker_report *r,
+    bool *alone)
+{
+	tnfctl_handle_t *h = NULL;
+	tnfctl_errcode_t err = take_hold(p, r, &h, alone);
+
+	if (err == TNFCTL_ERR_NONE)
+		return take_all(c, p, h, *alone, r);
+	report_detail(r, err);
+	if (h != NULL)
+		let_go(h);
+	return err;
+}
+
 static void
 taker_take(const struct taking *t, pid_t pid, unsigned section)
 {
 	const struct config_process *p = &t->c->process[section];
 	struct taker_report r = { .what = TAKER_TAKEN, .pid = pid, .process = section };
-	tnfctl_handle_t *h;
+	tnfctl_errcode_t err;
+	bool alone;
 
 	wait_for_start(t->c, p, pid);
-	tnfctl_errcode_t err = take_hold(pid, &h);
-	if (err == TNFCTL_ERR_NONE) {
-		if ((err = take_file(h, t->c, p, &r)) == TNFCTL_ERR_NONE)
-			err = enable_apply(p->enable, h, &r.probes);
-		if (err != TNFCTL_ERR_NONE)
-			report_failure(&r, err);
-		let_go(h);
-	} else if (has_left_ring(t->c, p, pid))
+	for (int i = 0;; i++) {
+		err = take_once(t->c, p, &r, &alone);
+		/* Another controller may have the process, or the kernel, for a moment.  A program
+		   that is left alone maps its libraries after its start. */
+		if (i == BUSY_TRIES || (err != TNFCTL_ERR_BUSY && (err != TNFCTL_ERR_NONE ||
+		    !alone || r.probes.unused == 0 || i >= LIBRARIES_TRIES)))
+			break;
+		poll(NULL, 0, BUSY_MS);
+	}
+	if (err != TNFCTL_ERR_NONE && has_left_ring(t->c, p, pid))
 		return;
-	else
-		report_failure(&r, err);
+	if (err != TNFCTL_ERR_NONE)
+		r.what = TAKER_FAILED;
 	read_comm(pid, r.comm);
 	taker_tell(t->fd, &r);
 }

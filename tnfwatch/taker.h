@@ -17,7 +17,7 @@
 #include "tnfwatch/config.h"
 
 enum taker_what {
-	TAKER_TAKEN,		/* it has the trace file 'path' */
+	TAKER_TAKEN,		/* it has the trace file 'path', or none: "" */
 	TAKER_FAILED,		/* 'detail' says why */
 	TAKER_ENDED,		/* 'status' as of wait(2) */
 	TAKER_SCANS,		/* new processes are found by scanning: 'detail' */
@@ -32,7 +32,7 @@ struct taker_report {
 	unsigned process;	/* of the configuration, by its number */
 	char	 comm[64];
 	char	 path[512];
-	char	 detail[512];
+	char	 detail[512];	/* of TAKER_TAKEN: what could not be had of it; or "" */
 	struct enabled probes;	/* that are on */
 };
 
@@ -41,6 +41,8 @@ struct taker {
 	int	 fd;		/* a struct taker_report comes with each recv() */
 };
 
+/* Does the section mean this process? */
+bool taker_means(const struct config_process *, pid_t);
 /* Starts a taker.  0 or an errno. */
 int taker_start(struct taker *, const struct config *);
 /* The taker ends when its children have; this function does not wait. */

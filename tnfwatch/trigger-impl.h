@@ -116,6 +116,8 @@ struct due {
 struct watch {
 	const struct trigger *trigger;
 	struct trigger_source *source;
+	const char	*section;	/* in the kernel: only events of this section's processes;
+					   NULL: all */
 	struct watch	*total;		/* that takes what several sources count together; or NULL */
 	struct expr	*condition;	/* or NULL */
 	struct expr	*about;		/* the same, if it is about the source alone; or NULL */
@@ -309,10 +311,17 @@ void source_event(struct trigger_source *, const struct tnf_event *);
 void source_run(struct trigger_source *, int64_t now);
 
 /* trigger.c */
+/* Is the event one of those that the watch is about?  NULL: can there be any? */
+static inline bool
+watch_is_about(const struct watch *w, const struct tnf_event *ev)
+{
+	return w->section == NULL ||
+	    w->source->ops.is_of(w->source->client, w->section, ev);
+}
 static inline bool
 watch_holds(struct watch *w, const struct tnf_event *ev)
 {
-	return w->condition == NULL || expr_true(w->condition, ev);
+	return watch_is_about(w, ev) && (w->condition == NULL || expr_true(w->condition, ev));
 }
 /* Notes that the watch may have something due at 'deadline'. */
 static inline void

@@ -132,7 +132,7 @@ rate_is_about(struct watch *w, const char *probe, int64_t now)
 static void
 rate_expect(struct watch *w, const char *probe, int64_t now)
 {
-	if (probe_matches(&w->trigger->when, 0, probe) && rate_is_about(w, probe, now))
+	if (w->section == NULL && probe_matches(&w->trigger->when, 0, probe) && rate_is_about(w, probe, now))
 		rate_since(w->total != NULL ? w->total : w, now);
 }
 
@@ -256,6 +256,17 @@ rate_fire(struct watch *w, int64_t at, const struct tnf_event *ev)
 		    when->hold > 0 && n == rate_room(w) ? "at least " : "", n, time, lasts);
 }
 
+/* Counts from 'now' on, as if nothing had come. */
+static void
+rate_restart(struct watch *w, int64_t now)
+{
+	w->n_times = 0;
+	w->at = 0;
+	w->changed = NEVER;
+	w->few = INT64_MIN;
+	w->since = now;
+}
+
 static int64_t
 rate_run(struct watch *w, int64_t now)
 {
@@ -263,7 +274,13 @@ rate_run(struct watch *w, int64_t now)
 
 	if (at > now)
 		return at;
-	rate_fire(w, at, NULL);
+	/* No process of the section is left from which events could be missed. */
+	if (w->trigger->when.more || watch_is_about(w, NULL)) {
+		rate_fire(w, at, NULL);
+		return NEVER;
+	}
+	rate_restart(w, now);
+	w->counts = false;
 	return NEVER;
 }
 
@@ -341,11 +358,7 @@ rate_lost(struct watch *w, uint64_t n, int64_t now)
 
 	if (!counts->counts || w->trigger->when.more)
 		return;
-	counts->n_times = 0;
-	counts->at = 0;
-	counts->changed = NEVER;
-	counts->few = INT64_MIN;
-	counts->since = now;
+	rate_restart(counts, now);
 	watch_until(counts, now);
 }
 

@@ -65,11 +65,26 @@ watch_condition(struct watch *w, struct trigger_source *s, const struct when *wh
 		w->about = expr_new(when->condition, &s->facts, &error);
 }
 
+static const char *
+section_of(const struct trigger *t)
+{
+	return t->of != NULL ? t->of : t->when.of;
+}
+
+/* May the trigger be about processes of its section, of which the kernel records something? */
+static bool
+is_about_some(const struct trigger_source *s, const struct trigger *t)
+{
+	return s->ops.is_of != NULL && (t->when.kind->concerns != NULL || t->when.kind->states) &&
+	    section_of(t) != NULL && strcmp(section_of(t), s->name) != 0;
+}
+
 static void
 watch_open(struct watch *w, struct trigger_source *s, const struct trigger *t)
 {
 	w->source = s;
 	w->trigger = t;
+	w->section = is_about_some(s, t) ? section_of(t) : NULL;
 	w->total = watch_total(s, t);
 	watch_condition(w, s, &t->when);
 	if (t->when.kind->pairs && s->pairs == NULL) {
@@ -89,7 +104,8 @@ is_about(const struct trigger_source *s, const struct trigger *t)
 {
 	bool total = s->engine->total == NULL && s->client == NULL && t->when.of != NULL;
 
-	return !t->manual && (total || ((t->of == NULL || strcmp(t->of, s->name) == 0) &&
+	return !t->manual && (total || is_about_some(s, t) ||
+	    ((t->of == NULL || strcmp(t->of, s->name) == 0) &&
 	    (t->when.of == NULL || strcmp(t->when.of, s->name) == 0)));
 }
 

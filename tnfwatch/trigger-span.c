@@ -192,7 +192,7 @@ span_holds(struct watch *w, const struct pair_slice *s, const struct tnf_event *
 	struct span_event span;
 
 	if (w->condition == NULL)
-		return true;
+		return watch_is_about(w, &(*(const struct span_start **)s->user)->ev);
 	span_event_make(w->source, *s->user, end, &span);
 	return watch_holds(w, &span.ev);
 }

@@ -55,6 +55,9 @@ typedef void trigger_fired_fn(void *arg, const struct trigger_firing *);
 struct trigger_source_ops {
 	/* The name of the thread or process of an event; NULL: unknown. */
 	const char *(*comm)(void *source, const struct tnf_event *);
+	/* Of the kernel: does the event belong to a process of this section?  With event NULL: does
+	   a process of it live? */
+	bool (*is_of)(void *source, const char *section, const struct tnf_event *);
 };
 
 /* NULL: out of memory. */
@@ -66,7 +69,8 @@ void trigger_engine_free(struct trigger_engine *);
 int trigger_add(struct trigger_engine *, const char *name, const char *when,
     struct trigger_error *err);
 
-/* The trigger is only about sources of this name; NULL: about all.  Called before the first
+/* The trigger is only about sources of this name, and about what the kernel records of their
+   processes; NULL: about all.  Called before the first
    source is opened. */
 void trigger_about(struct trigger_engine *, int number, const char *of);
 

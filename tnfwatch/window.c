@@ -98,6 +98,7 @@ window_add(struct window *w, const char *trigger, const struct trigger_firing *f
 	f->asked = false;
 	f->trigger = tnf_xstrdup(trigger);
 	f->time = fired->time;
+	f->began = fired->span != NULL ? fired->span->start->time : fired->time;
 	f->noticed = now_mono();
 	f->source = copy_or_null(source);
 	f->reason = copy_or_null(fired->reason);

@@ -15,6 +15,7 @@ struct config;
 struct firing {
 	char	*trigger;
 	int64_t	 time;		/* monotonic */
+	int64_t	 began;		/* monotonic: when what fired began; or time */
 	int64_t	 noticed;	/* monotonic: when tnfwatch learned of it */
 	char	*source;	/* NULL: of no one source */
 	char	*reason;

@@ -26,7 +26,7 @@ static const char rare[] = "rare", other[] = "other";
 
 /* As long as one text is asked for, which is its own description. */
 bool
-enable_has(const struct enable *e, const struct tnf_probe *p)
+enable_has(const struct enable *e, const struct tnf_probe *p, bool *used)
 {
 	return strcmp((const char *)e, p->name) == 0;
 }

@@ -10,11 +10,12 @@ need_program python3
 watch_programs "$1" "$2" "$3"
 conf <<T
 keep = 5s
+limit = 8g
 [process oracle]
 program = $SHOP
 enable = order odd pay burst flow beat req
 size = 64m
-$(while read -r name when; do printf '[trigger %s]\nwhen = %s\nafter = 3000s\n' "$name" "$when"; done <<K
+$(while read -r name when; do printf '[trigger %s]\nwhen = %s\nafter = 60s\npage = no\n' "$name" "$when"; done <<K
 event probe == "odd" and n == 1
 duration duration(pay) > 20ms
 both-ends duration(pay) > 20ms and kind == 7
@@ -44,7 +45,7 @@ wait_for $((${4:-20} + 240)) is_done || fail "it is not done"
 sleep 1
 answers
 stop_watch
-python3 "$TNF_SOURCE/tests/watch/oracle.py" "$TMP/did" "$(incident)/incident.json" || {
+python3 "$TNF_SOURCE/tests/watch/oracle.py" "$TMP/did" "$D"/incidents/*/incident.json || {
 	cat "$TMP/status"
 	fail "what fired is not what was done"
 }

@@ -29,6 +29,10 @@ STARTED="$STARTED $SHOPPID"
 exec 3>"$TMP/in"
 is_watched() { answers && grep -q "^desk-$SHOPPID " "$TMP/status"; }
 wait_for 120 is_watched || fail "not watched: $(cat "$TMP/log" "$TMP/status")"
+# Its own probes are seen, without stopping it.
+w check >"$TMP/out" 2>&1 || fail "check: $(cat "$TMP/out")"
+grep -q '^.process desk.: 1 process, 1 probe to be on' "$TMP/out" &&
+	grep -qx '.trigger says.: of desk tnf_incident' "$TMP/out" || fail "check says: $(cat "$TMP/out")"
 for n in 5 6 7; do echo "stuck $n" >&3; done
 fired() { awk -v t="$1" '$1 == t { print $2 }' "$TMP/status"; }
 all() { answers && [ "$(fired says)" -ge 3 ] && [ "$(fired seventh)" -ge 1 ]; }
