@@ -7,6 +7,8 @@
 
 #include <Zydis/Zydis.h>
 
+#include "kernel-probes/arch/registers.h"
+
 bool
 tnfctl_insn_known(void)
 {
@@ -118,7 +120,95 @@ tnfctl_insn_decode(const uint8_t *bytes, size_t n, struct insn *ret)
 	return true;
 }
 
+static uint32_t
+argument_of(ZydisRegister r)
+{
+	static const struct { ZydisRegister r; unsigned number; } arguments[] = {
+		{ ZYDIS_REGISTER_RDI, KP_R_DI }, { ZYDIS_REGISTER_RSI, KP_R_SI },
+		{ ZYDIS_REGISTER_RDX, KP_R_DX }, { ZYDIS_REGISTER_RCX, KP_R_CX },
+		{ ZYDIS_REGISTER_R8, KP_R_R8 }, { ZYDIS_REGISTER_R9, KP_R_R9 },
+	};
+
+	for (size_t i = 0; i < sizeof arguments / sizeof *arguments; i++)
+		if (arguments[i].r == r)
+			return 1u << arguments[i].number;
+	return 0;
+}
+
+static ZydisRegister
+whole(const ZydisDecodedOperand *o)
+{
+	return o->type != ZYDIS_OPERAND_TYPE_REGISTER ? ZYDIS_REGISTER_NONE :
+	    ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, o->reg.value);
+}
+
+/* Does it set a register of an argument to what the argument is, with more or fewer bits? */
+static bool
+keeps_argument(const ZydisDecodedInstruction *z, const ZydisDecodedOperand *o)
+{
+	return (z->mnemonic == ZYDIS_MNEMONIC_MOV || z->mnemonic == ZYDIS_MNEMONIC_MOVZX ||
+	    z->mnemonic == ZYDIS_MNEMONIC_MOVSX || z->mnemonic == ZYDIS_MNEMONIC_MOVSXD) &&
+	    whole(&o[0]) == whole(&o[1]);
+}
+
+/* false: it is one of the effects that are not allowed. */
+static bool
+note_write(const ZydisDecodedInstruction *z, const ZydisDecodedOperand *all,
+    const ZydisDecodedOperand *o, struct insn_effect *ret)
+{
+	ZydisRegister r = whole(o);
+	uint32_t argument = argument_of(r);
+	bool clears = z->mnemonic == ZYDIS_MNEMONIC_XOR && whole(&all[0]) == whole(&all[1]);
+
+	if (o->type != ZYDIS_OPERAND_TYPE_REGISTER || r == ZYDIS_REGISTER_RIP)
+		return false;
+	if (argument == 0)
+		return r != ZYDIS_REGISTER_RSP;
+	if (keeps_argument(z, all))
+		return true;
+	ret->lost |= argument;
+	return clears || (o->actions & ZYDIS_OPERAND_ACTION_MASK_READ) == 0;
+}
+
+bool
+tnfctl_insn_effect(const uint8_t *bytes, size_t n, struct insn_effect *ret)
+{
+	ZydisDecodedOperand o[ZYDIS_MAX_OPERAND_COUNT];
+	ZydisDecodedInstruction z;
+	ZydisDecoder decoder;
+	enum insn_kind kind;
+
+	ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
+	if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, bytes, n, &z, o)))
+		return false;
+	*ret = (struct insn_effect){ .length = z.length };
+	kind = decode_kind(&z);
+	if (kind != INSN_PLAIN)
+		return kind == INSN_NOP;
+	if (z.mnemonic == ZYDIS_MNEMONIC_PUSH && z.operand_width == 64 &&
+	    o[0].type == ZYDIS_OPERAND_TYPE_REGISTER) {
+		ret->pushed = 8;
+		return true;
+	}
+	if (z.mnemonic == ZYDIS_MNEMONIC_SUB && whole(&o[0]) == ZYDIS_REGISTER_RSP &&
+	    z.operand_width == 64 && z.raw.imm[0].size == 8 && z.raw.imm[0].value.s > 0) {
+		ret->pushed = (uint8_t)z.raw.imm[0].value.s;
+		return true;
+	}
+	for (unsigned i = 0; i < z.operand_count; i++)
+		if ((o[i].actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) != 0 &&
+		    whole(&o[i]) != ZYDIS_REGISTER_RFLAGS && !note_write(&z, o, &o[i], ret))
+			return false;
+	return true;
+}
+
 #else
+
+bool
+tnfctl_insn_effect(const uint8_t *bytes, size_t n, struct insn_effect *ret)
+{
+	return false;
+}
 
 bool
 tnfctl_insn_known(void)

@@ -38,9 +38,19 @@ struct insn {
 	uint64_t number[2];	/* numbers of 32 bits or more in it; 0: none */
 };
 
+/* What an instruction does to those before which a function's arguments are read. */
+struct insn_effect {
+	uint8_t	 length;
+	uint8_t	 pushed;	/* bytes that the stack pointer goes down by */
+	uint32_t lost;		/* registers of arguments that it sets: 1 << KP_R_... */
+};
+
 /* Can this build decode? */
 bool	tnfctl_insn_known(void);
 /* The instruction that n bytes begin with; false: there is none. */
 bool	tnfctl_insn_decode(const uint8_t *bytes, size_t n, struct insn *ret);
+/* The same for the first of a function.  False also if the instruction goes elsewhere, writes to memory
+   other than by push, or changes an argument by what the argument is. */
+bool	tnfctl_insn_effect(const uint8_t *bytes, size_t n, struct insn_effect *ret);
 
 #endif

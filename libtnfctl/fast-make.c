@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -73,7 +74,7 @@ register_of(uint8_t r)
 /* The values of a site; those that cannot be read are left out. */
 static void
 put_values(struct making *m, struct tnf_fast_site *s, const struct kp_uprobe_found *found,
-    const struct kp_site *site)
+    const struct kp_site *site, unsigned first)
 {
 	for (unsigned i = 0; i < found->members && s->n < TNF_FAST_VALUES; i++) {
 		/* A site may have fewer arguments than others of its probe. */
@@ -91,7 +92,7 @@ put_values(struct making *m, struct tnf_fast_site *s, const struct kp_uprobe_fou
 		    .from = o->kind == KP_OPERAND_MEMORY ? TNF_FAST_MEMORY : TNF_FAST_VALUE,
 		    .size = o->size, .sign = o->sign, .base = register_of(o->base),
 		    .index = register_of(o->index), .scale = o->scale, .shift = o->shift,
-		    .offset = o->offset, .counted = counted };
+		    .offset = o->offset - (o->base == KP_R_IP ? (int)first : 0), .counted = counted };
 		v->name = (const char *)put_text(m, found->member[i].name);
 		s->n++;
 	}
@@ -128,6 +129,7 @@ put_site(struct making *m, struct fast_site *s, struct tnf_fast_site *there)
 	there->landing = s->moved;
 	there->semaphore = s->semaphore;
 	there->length = s->length;
+	there->pushed = s->site.pushed;
 	memcpy(there->before, s->before, sizeof(s->before));
 	memcpy(there->jump, s->jump, sizeof(s->jump));
 	if (m->h->ops->write(m->h, s->note, there, sizeof(*there)))
@@ -144,7 +146,7 @@ put_sites(struct making *m, tnfctl_probe_t *p, const struct kp_uprobe_found *fou
 
 	for (size_t k = 0; m->why == NULL && k < p->fast->n; k++) {
 		memset(&there, 0, sizeof(there));
-		put_values(m, &there, found, &found->site[k]);
+		put_values(m, &there, found, &found->site[k], p->fast->v[k].site.first);
 		if (attrs == NULL || !put_words(m, &there, p->import, attrs))
 			m->why = "not enough memory";
 		else
@@ -158,6 +160,23 @@ put_sites(struct making *m, tnfctl_probe_t *p, const struct kp_uprobe_found *fou
 	p->import->undescribed = p->attrs;
 	p->import->described = true;
 	p->attrs = attrs;
+}
+
+/* The arguments whose registers have other values already where the jump is. */
+static void
+drop_lost(struct kp_uprobe_found *found, uint32_t lost)
+{
+	for (unsigned i = 0; i < found->members && lost != 0; i++) {
+		const struct kp_operand *o = &found->site[0].v[i];
+		size_t n = strcspn(found->attrs, ";");
+
+		if (found->member[i].type == NULL || (lost & 1u << o->base) == 0)
+			continue;
+		found->member[i].type = NULL;
+		if (n + sizeof("unread ;") + strlen(found->member[i].name) < sizeof(found->attrs))
+			snprintf(found->attrs + n, sizeof(found->attrs) - n, "%s%s;",
+			    n == 0 ? "unread " : " ", found->member[i].name);
+	}
 }
 
 /* Puts one probe into the area: where its values are, and its sites. */
@@ -176,8 +195,10 @@ put_probe(struct making *m, tnfctl_probe_t *p)
 	    tnfctl_usdt_find(&spec, &found)) != 0 || found.sites != p->fast->n)
 		m->why = "its file has changed";
 	else if ((m->why = tnfctl_pads_area(m->c, m->h->fast, p->fast->n,
-	    p->fast->n * TEXT_MAX)) == NULL)
+	    p->fast->n * TEXT_MAX)) == NULL) {
+		drop_lost(&found, p->fast->v[0].site.lost);
 		put_sites(m, p, &found);
+	}
 	free(found.site);
 }
 

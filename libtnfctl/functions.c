@@ -122,9 +122,8 @@ tnfctl_functions_returns(int fd)
 	return is_go ? KP_UPROBE_NO_RETURN : unwinds ? KP_UPROBE_UNWOUND : 0;
 }
 
-/* Why probes cannot be put into the functions of a file, or NULL. */
-static const char *
-functions_refused(int fd, const char *path, bool at_return)
+const char *
+tnfctl_functions_refused(int fd, const char *path, bool at_return)
 {
 	const char *slash = strrchr(path, '/'), *base = slash != NULL ? slash + 1 : path;
 
@@ -245,7 +244,7 @@ tnfctl_functions_find(const struct kp_uprobe_spec *spec, struct kp_uprobe_found 
 		return tnfctl_find_refuse(ret, EINVAL, USDT_ARGS_WRONG);
 	if ((fd = tnfctl_file_open(spec->path)) < 0)
 		return tnfctl_find_refuse(ret, errno, "the file is not there any more");
-	if ((why = functions_refused(fd, spec->shown, at_return)) != NULL) {
+	if ((why = tnfctl_functions_refused(fd, spec->shown, at_return)) != NULL) {
 		close(fd);
 		return tnfctl_find_refuse(ret, ENOTSUP, why);
 	}

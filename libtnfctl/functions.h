@@ -27,6 +27,9 @@ long	tnfctl_functions_choose(int fd, const char *pattern, long max,
    return be traced? */
 uint32_t tnfctl_functions_returns(int fd);
 
+/* Why probes cannot be put into the functions of a file, or NULL. */
+const char *tnfctl_functions_refused(int fd, const char *path, bool at_return);
+
 /* kp_uprobe_find_f for functions. */
 int	tnfctl_functions_find(const struct kp_uprobe_spec *, struct kp_uprobe_found *ret);
 

@@ -337,6 +337,13 @@ add_of_files(struct adding *a, const char *pattern)
 	return fits ? tnfctl_kernel_code(a->kp, a->error) : TNFCTL_ERR_BADARG;
 }
 
+/* A pattern is not meant for code that takes no probe at all; who names a function learns why. */
+static bool
+is_meant(const struct adding *a, const char *pattern)
+{
+	return pattern[0] != '/' || tnfctl_functions_refused(a->fd, a->spec.shown, false) == NULL;
+}
+
 /* Adds functions of the files that the process has mapped. */
 static tnfctl_errcode_t
 add_of_maps(struct adding *a, const char *pattern)
@@ -358,7 +365,7 @@ add_of_maps(struct adding *a, const char *pattern)
 			continue;
 		latest = m;
 		set_file(a, fd, path, m->path);
-		fits = add_functions_of(a, pattern);
+		fits = !is_meant(a, pattern) || add_functions_of(a, pattern);
 		close(fd);
 	}
 	tnf_maps_free(&maps);

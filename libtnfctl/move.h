@@ -18,6 +18,13 @@ extern const bool tnfctl_move_needs_branches;
    none. */
 size_t	tnfctl_move_landing(const uint8_t *bytes, size_t n);
 
+/*
+ * Sets the pushed and lost of *s, and returns the size of the first instruction if the jump has to be put
+ * behind it: else a breakpoint of the kernel (uprobe) there, whoever made it, would lead
+ * threads into the jump.  0: no need; SIZE_MAX: this cannot be.
+ */
+size_t	tnfctl_move_first(const uint8_t *bytes, size_t n, struct site *s);
+
 /* Does an instruction begin at this distance from the first of those that n bytes hold? */
 bool	tnfctl_move_steps_to(const uint8_t *bytes, size_t n, size_t distance);
 

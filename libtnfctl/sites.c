@@ -341,10 +341,28 @@ judge(const struct sites *s, struct site *site)
 	return bytes_refused(s, site);
 }
 
+/* Finds the place for the jump at the first instruction that is at ret->address, or behind it. */
+static const char *
+place_jump(const struct sites *s, struct site *ret)
+{
+	size_t left, landing = 0, first = 0;
+	const uint8_t *p = tnfctl_code_at(&s->code, ret->address, &left);
+
+	if (p != NULL && !ret->usdt)
+		landing = tnfctl_move_landing(p, left);
+	if (p != NULL && landing == 0 && (first = tnfctl_move_first(p, left, ret)) == SIZE_MAX)
+		return "its first instruction is short, and changes an argument or memory";
+	ret->first = (uint8_t)first;
+	ret->address += landing + first;
+	if (first > 0 && tnfctl_code_is_marked(&s->code, ret->address))
+		return "branch to its second instruction, and the first is short";
+	return judge(s, ret);
+}
+
 static void
 find_site(const struct sites *s, struct site *ret)
 {
-	ret->refused = s->refused != NULL ? s->refused : judge(s, ret);
+	ret->refused = s->refused != NULL ? s->refused : place_jump(s, ret);
 	if (ret->refused != NULL)
 		ret->length = 0;
 }
@@ -352,15 +370,9 @@ find_site(const struct sites *s, struct site *ret)
 void
 tnfctl_sites_function(const struct sites *s, uint64_t address, struct site *ret)
 {
-	const uint8_t *p;
-	size_t left;
-
 	*ret = (struct site){ .address = address, .refused = function_refused(s, address) };
-	if (ret->refused != NULL)
-		return;
-	if ((p = tnfctl_code_at(&s->code, address, &left)) != NULL)
-		ret->address += tnfctl_move_landing(p, left);
-	find_site(s, ret);
+	if (ret->refused == NULL)
+		find_site(s, ret);
 }
 
 void

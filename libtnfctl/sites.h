@@ -6,8 +6,9 @@
  * a pad, which calls the probe, executes the instructions that the jump has replaced, and
  * jumps back behind them.  This is sound only if no thread comes to a byte inside of the
  * jump: the analysis here looks for everything in the file that may lead there, and refuses
- * the site if it finds something.  Threads that stand in the jump when it is written are the
- * caller's affair, and so is everything else that is not in the file: seccomp, a
+ * the site if it finds something.  A uprobe of the kernel, which anybody may put there later, executes the
+ * first instruction elsewhere and goes on behind it: so the jump begins there.  Threads that
+ * stand in the jump when it is written are the caller's affair, and so is everything else that is not in the file: seccomp, a
  * shadow stack, code that was made at run time, breakpoints.
  *
  * Files are untrusted.  Addresses are those of the file, without the bias, unless a
@@ -31,11 +32,15 @@
 #define SITE_MOVED_MAX	64u	/* the same in a pad, with the jump back */
 
 struct site {
-	uint64_t address;	/* where the jump begins: of a function, behind endbr64 */
+	uint64_t address;	/* where the jump begins: of a function, behind endbr64 or behind
+				   another short instruction, so that uprobes there do no harm */
 	uint8_t	 length;	/* of the whole instructions that it touches: SITE_JUMP or more */
 	bool	 usdt;
 	bool	 calls;		/* the last one is a call: not for threads with a shadow stack */
 	bool	 nops;		/* they have no effect: nothing moves */
+	uint8_t	 first;		/* bytes of the instruction before it, other than endbr64 */
+	uint8_t	 pushed;	/* how far that one moves the stack pointer down */
+	uint32_t lost;		/* argument registers that have other values there: 1 << KP_R_... */
 	uint8_t	 bytes[SITE_BYTES_MAX];	/* the first 'length' of the file at 'address' */
 	const char *refused;	/* NULL: may be patched; else the reason, and length is 0 */
 };

@@ -170,6 +170,7 @@ tnf_fast_hit(struct tnf_fast_regs *r, const struct tnf_fast_site *site)
 		return;
 	if ((event = event_alloc(p, &setup, (uintptr_t)r, true)) == NULL)
 		return;
+	r->r[TNF_FAST_SP] += site->pushed;
 	put_values(r, site, event);
 	event_commit(&setup);
 }

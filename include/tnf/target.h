@@ -207,7 +207,7 @@ struct tnf_fast_site {
 	tnf_uint32_t n;		/* values */
 	volatile tnf_uint32_t patched;	/* enum tnf_fast_patched */
 	tnf_uint32_t length;	/* of the instructions that the jump touches */
-	tnf_uint32_t reserved;	/* 0 */
+	tnf_uint32_t pushed;	/* how far the stack pointer is below that of the function's entry */
 	tnf_uint64_t semaphore;	/* the controller's: 16 bits that it raises by one while the site is
 				   on; 0: none */
 	tnf_uint8_t before[8];	/* the first TNF_FAST_JUMP bytes without the jump, ... */

@@ -34,6 +34,13 @@ tnfctl_move_landing(const uint8_t *bytes, size_t n)
 	return (instruction(bytes, n) & ~0xc0u) == 0xd503241fu ? 4 : 0;
 }
 
+/* The jump replaces one instruction, and nobody comes back into it. */
+size_t
+tnfctl_move_first(const uint8_t *bytes, size_t n, struct site *s)
+{
+	return 0;
+}
+
 bool
 tnfctl_move_steps_to(const uint8_t *bytes, size_t n, size_t distance)
 {

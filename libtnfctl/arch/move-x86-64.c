@@ -200,6 +200,24 @@ tnfctl_move_landing(const uint8_t *bytes, size_t n)
 	return tnfctl_insn_decode(bytes, n, &i) && i.kind == INSN_LANDING ? i.length : 0;
 }
 
+/* The kernel executes the first instruction elsewhere, and goes on behind it. */
+size_t
+tnfctl_move_first(const uint8_t *bytes, size_t n, struct site *s)
+{
+	struct insn_effect effect;
+	struct insn i;
+
+	if (!tnfctl_insn_decode(bytes, n < INSN_MAX ? n : INSN_MAX, &i) || i.length >= SITE_JUMP ||
+	    i.kind == INSN_JUMP ||
+	    i.kind == INSN_JUMP_TO || i.kind == INSN_RETURN)
+		return 0;
+	if (!tnfctl_insn_effect(bytes, n < INSN_MAX ? n : INSN_MAX, &effect))
+		return SIZE_MAX;
+	s->pushed = effect.pushed;
+	s->lost = effect.lost;
+	return effect.length;
+}
+
 bool
 tnfctl_move_steps_to(const uint8_t *bytes, size_t n, size_t distance)
 {

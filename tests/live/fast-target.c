@@ -82,7 +82,9 @@ exec_eight(int a, int b, int c, int d, int e, int f, int g, int h)
 NOIPA_USED long
 exec_never(long a, long b)
 {
-	return a * b + 12345;
+	volatile long kept = a;
+
+	return kept * b + 12345;
 }
 
 static void

@@ -41,8 +41,8 @@ SEQUENCE no_second_sequence
 FUNCTION yes_nothing
 END yes_nothing
 FUNCTION _start
-	mov	$no_immediate + 1, %edi
-	lea	no_displacement + 1(, %rdi, 8), %rdi
+	mov	$no_immediate + 2, %edi
+	lea	no_displacement + 2(, %rdi, 8), %rdi
 	ud2
 END _start
 	.globl	_start
@@ -50,7 +50,7 @@ END _start
 	.data
 	.balign	4
 	.long	0
-	.quad	no_word + 1
+	.quad	no_word + 2
 #ifndef NO_THREADS
 	.section .tbss, "awT", @nobits
 	.long	0

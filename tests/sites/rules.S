@@ -2,11 +2,15 @@
  * rules.S - functions that keep each rule of sites.c, and that break one: rules.c has
  * the reason for each.
  */
-	.macro	FUNCTION name
+	.macro	BARE name
 	.balign	16, 0x90
 	.type	\name, @function
 \name:
 	.cfi_startproc
+	.endm
+	.macro	FUNCTION name	/* the jump is put behind endbr64, whatever comes then */
+	BARE	\name
+	endbr64
 	.endm
 	.macro	END name
 	.cfi_endproc
@@ -28,7 +32,6 @@ FUNCTION yes_plain
 END yes_plain
 
 FUNCTION yes_endbr
-	endbr64
 	push	%rbp
 	mov	%rsp, %rbp
 	sub	$32, %rsp
@@ -88,10 +91,10 @@ FUNCTION yes_padding		/* behind it is nothing that anybody executes */
 	ret
 END yes_padding
 
-FUNCTION yes_loop		/* to its first byte */
-	dec	%edi
+FUNCTION yes_loop		/* to the first byte of the jump */
+1:	dec	%edi
 	test	%edi, %edi
-	jne	yes_loop
+	jne	1b
 	ret
 END yes_loop
 
@@ -133,7 +136,7 @@ END no_branch_elsewhere
 
 FUNCTION yes_branching
 	mov	$1, %eax
-	jmp	no_branch_elsewhere + 2
+	jmp	no_branch_elsewhere + 6
 END yes_branching
 
 FUNCTION no_branch_gap
@@ -142,7 +145,7 @@ FUNCTION no_branch_gap
 	mov	%rdi, %rax
 	ret
 END no_branch_gap
-	.byte	0xeb, no_branch_gap + 1 - . - 1		/* a jmp that no symbol tells of */
+	.byte	0xeb, no_branch_gap + 5 - . - 1		/* a jmp that no symbol tells of */
 
 FUNCTION no_branch_data
 	push	%rbx
@@ -151,7 +154,7 @@ FUNCTION no_branch_data
 	ret
 END no_branch_data
 	.byte	0x06, 0x06, 0x48, 0x8b			/* data, then a jmp */
-	.byte	0xeb, no_branch_data + 1 - . - 1
+	.byte	0xeb, no_branch_data + 5 - . - 1
 	.byte	0x06
 
 FUNCTION no_lea
@@ -162,7 +165,7 @@ FUNCTION no_lea
 END no_lea
 
 FUNCTION yes_taking
-	lea	no_lea + 1(%rip), %rax
+	lea	no_lea + 5(%rip), %rax
 	ret
 END yes_taking
 
@@ -348,6 +351,92 @@ yes_taken:
 	ret
 END yes_taken
 
+BARE yes_push
+	push	%rbx
+	mov	%rdi, %rbx
+	mov	%rbx, %rax
+	pop	%rbx
+	ret
+END yes_push
+
+BARE yes_frame
+	sub	$24, %rsp
+	mov	%rdi, 8(%rsp)
+	add	$24, %rsp
+	ret
+END yes_frame
+
+BARE yes_clears			/* its third argument, if it has one */
+	xor	%edx, %edx
+	mov	%rdi, %rax
+	add	%rdx, %rax
+	ret
+END yes_clears
+
+BARE yes_copies			/* its second argument over its first */
+	mov	%rsi, %rdi
+	mov	%rdi, %rax
+	add	$1, %rax
+	ret
+END yes_copies
+
+BARE yes_extends
+	movslq	%edi, %rdi
+	lea	1(%rdi), %rax
+	nop
+	ret
+END yes_extends
+
+BARE yes_tests
+	test	%rdi, %rdi
+	mov	$1, %eax
+	ret
+END yes_tests
+
+BARE yes_nop
+	nop
+	mov	$1, %eax
+	ret
+END yes_nop
+
+BARE yes_short_jump		/* no uprobe comes back behind it */
+	jmp	1f
+	.byte	0x66, 0x90, 0x90
+1:	ret
+END yes_short_jump
+
+BARE no_adds
+	add	$8, %rdi
+	mov	%rdi, %rax
+	ret
+END no_adds
+
+BARE no_stores			/* to the red zone */
+	mov	%edi, -4(%rsp)
+	mov	$1, %eax
+	ret
+END no_stores
+
+BARE no_moves_stack
+	and	$-16, %rsp
+	mov	$1, %eax
+	ret
+END no_moves_stack
+
+BARE no_branches
+	je	1f
+	mov	$1, %eax
+1:	ret
+END no_branches
+
+BARE no_loop
+	push	%rbx
+1:	dec	%rdi
+	jne	1b
+	pop	%rbx
+	ret
+END no_loop
+
 FUNCTION malloc
 	mov	$1, %eax
 	ret
@@ -364,7 +453,7 @@ END SafeFetch32_impl
 
 FUNCTION no_resolver
 	.type	resolved, @gnu_indirect_function
-resolved:
+	.set	resolved, no_resolver
 	lea	yes_local(%rip), %rax
 	ret
 END no_resolver
@@ -378,6 +467,11 @@ usdt_yes:
 	add	$1, %rax
 usdt_no_branch:
 	nop
+1:	dec	%rax
+	jne	1b
+usdt_no_branch_behind:
+	nop
+	dec	%rax
 1:	dec	%rax
 	jne	1b
 usdt_yes_condition:
@@ -415,9 +509,9 @@ END yes_last
 numbers:
 	.long	1
 table:
-	.long	yes_local - table, no_table + 1 - table, yes_last - table
+	.long	yes_local - table, no_table + 5 - table, yes_last - table
 next_table:
-	.long	yes_next_table + 2 + (next_table - table) - next_table
+	.long	yes_next_table + 6 + (next_table - table) - next_table
 
 	.section .gcc_except_table, "a"
 catches:
@@ -432,5 +526,5 @@ catches:
 	.data
 	.balign	8
 place:
-	.quad	no_relocation + 1
+	.quad	no_relocation + 5
 	.section .note.GNU-stack, "", @progbits

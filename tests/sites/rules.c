@@ -14,12 +14,15 @@
 #include <check.h>
 
 #include "common/elf-file.h"
+#include "kernel-probes/arch/registers.h"
 #include "libtnfctl/sites.h"
 #include "tests/check-run.h"
 
 #define BRANCH	"branch into it"
 #define MOVED	"an instruction there cannot be moved"
 #define SHORT	"it is too short"
+#define FIRST	"its first instruction is short, and changes an argument or memory"
+#define SECOND	"branch to its second instruction, and the first is short"
 
 static const char *directory;	/* of the files that rules.S and fixed.S are made into */
 
@@ -31,29 +34,34 @@ struct rule {
 };
 
 static const struct rule rules[] = {
-	{ "yes_plain", NULL, 8, 0, false, false },
+	{ "yes_plain", NULL, 8, 4, false, false },
 	{ "yes_endbr", NULL, 8, 4, false, false },
-	{ "yes_patchable", NULL, 5, 0, false, true },
-	{ "yes_mcount", NULL, 5, 0, false, true },
-	{ "yes_rip", NULL, 7, 0, false, false },
-	{ "yes_condition", NULL, 6, 0, false, false },
-	{ "yes_call", NULL, 9, 0, true, false },
-	{ "yes_call_memory", NULL, 6, 0, true, false },
-	{ "yes_jump", NULL, 5, 0, false, false },
-	{ "yes_padding", NULL, 5, 0, false, false },
-	{ "yes_loop", NULL, 6, 0, false, false },
-	{ "yes_local", NULL, 7, 0, false, false },
+	{ "yes_patchable", NULL, 5, 4, false, true },
+	{ "yes_mcount", NULL, 5, 4, false, true },
+	{ "yes_rip", NULL, 7, 4, false, false },
+	{ "yes_condition", NULL, 6, 4, false, false },
+	{ "yes_call", NULL, 9, 4, true, false },
+	{ "yes_call_memory", NULL, 6, 4, true, false },
+	{ "yes_jump", NULL, 5, 4, false, false },
+	{ "yes_padding", NULL, 5, 4, false, false },
+	{ "yes_loop", NULL, 6, 4, false, false },
+	{ "yes_local", NULL, 5, 3, false, false },
 	{ "yes_behind", NULL, 5, 0, false, false },
-	{ "yes_branching", NULL, 5, 0, false, false },
-	{ "yes_taking", NULL, 7, 0, false, false },
-	{ "yes_switch", NULL, 7, 0, false, false },
-	{ "yes_next_table", NULL, 5, 0, false, false },
+	{ "yes_branching", NULL, 5, 4, false, false },
+	{ "yes_taking", NULL, 7, 4, false, false },
+	{ "yes_switch", NULL, 7, 4, false, false },
+	{ "yes_next_table", NULL, 5, 4, false, false },
 	{ "yes_behind_sequence", NULL, 5, 0, false, false },
-	{ "yes_branch_behind", NULL, 5, 0, false, false },
-	{ "yes_call_table", NULL, 5, 0, true, false },
+	{ "yes_branch_behind", NULL, 5, 4, false, false },
+	{ "yes_call_table", NULL, 5, 4, true, false },
 	{ "yes_reached", NULL, 7, 0, false, false },
 	{ "yes_taken", NULL, 5, 0, false, false },
-	{ "yes_last", NULL, 5, 0, false, false },
+	{ "yes_last", NULL, 5, 4, false, false },
+	{ .name = "no_adds", .refused = FIRST },
+	{ .name = "no_stores", .refused = FIRST },
+	{ .name = "no_moves_stack", .refused = FIRST },
+	{ .name = "no_branches", .refused = FIRST },
+	{ .name = "no_loop", .refused = SECOND },
 	{ .name = "no_short", .refused = SHORT },
 	{ .name = "no_room_before", .refused = SHORT },
 	{ .name = "no_branch", .refused = BRANCH },
@@ -82,16 +90,33 @@ static const struct rule rules[] = {
 	{ .name = "no_other_name", .refused = "libtnfprobe calls it while it records" },
 	{ .name = "SafeFetch32_impl", .refused = "a signal handler looks for its address" },
 	{ .name = "no_resolver", .refused = "the dynamic linker calls it" },
-	{ "usdt_yes", NULL, 8, 0, false, false },
-	{ "usdt_yes_condition", NULL, 6, 0, false, false },
+	{ "usdt_yes", NULL, 7, 1, false, false },
+	{ "usdt_yes_condition", NULL, 5, 1, false, false },
 	{ "usdt_yes_nop5", NULL, 5, 0, false, true },
 	{ "usdt_yes_nop10", NULL, 10, 0, false, true },
-	{ .name = "usdt_no_branch", .refused = BRANCH },
+	{ .name = "usdt_no_branch", .refused = SECOND },
+	{ .name = "usdt_no_branch_behind", .refused = BRANCH },
 	{ .name = "usdt_no_room", .refused = SHORT },
 };
 
+/* Functions that begin with a short instruction, behind which the jump is put. */
+static const struct first_rule {
+	struct rule rule;
+	unsigned pushed;
+	uint32_t lost;
+} first_rules[] = {
+	{ { "yes_push", NULL, 6, 1, false, false }, 8, 0 },
+	{ { "yes_frame", NULL, 5, 4, false, false }, 24, 0 },
+	{ { "yes_clears", NULL, 6, 2, false, false }, 0, 1u << KP_R_DX },
+	{ { "yes_copies", NULL, 7, 3, false, false }, 0, 1u << KP_R_DI },
+	{ { "yes_extends", NULL, 5, 3, false, false }, 0, 0 },
+	{ { "yes_tests", NULL, 5, 3, false, false }, 0, 0 },
+	{ { "yes_nop", NULL, 5, 1, false, false }, 0, 0 },
+	{ { "yes_short_jump", NULL, 5, 0, false, false }, 0, 0 },
+};
+
 static const struct rule fixed_rules[] = {
-	{ "yes_nothing", NULL, 5, 0, false, false },
+	{ "yes_nothing", NULL, 5, 1, false, false },
 	{ .name = "no_word", .refused = BRANCH },
 	{ .name = "no_immediate", .refused = BRANCH },
 	{ .name = "no_displacement", .refused = BRANCH },
@@ -133,6 +158,28 @@ judge_rule(const struct sites *sites, struct elffile *e, const struct rule *r)
 	ck_assert_msg(site.address == address + r->behind, "%s", r->name);
 	ck_assert_msg(site.calls == r->calls && site.nops == r->nops, "%s", r->name);
 }
+
+START_TEST(first_instructions)
+{
+	int fd = open_file("rules.so");
+	struct sites *sites = tnfctl_sites_open(fd);
+	struct elffile *e = tnf_elffile_open(fd);
+	const struct first_rule *r = &first_rules[_i];
+	struct site site;
+	uint64_t address;
+
+	ck_assert_ptr_nonnull(sites);
+	judge_rule(sites, e, &r->rule);
+	ck_assert(tnf_elffile_symbol(e, r->rule.name, &address));
+	tnfctl_sites_function(sites, address, &site);
+	ck_assert_uint_eq(site.first, r->rule.behind);
+	ck_assert_uint_eq(site.pushed, r->pushed);
+	ck_assert_uint_eq(site.lost, r->lost);
+	tnf_elffile_close(e);
+	tnfctl_sites_close(sites);
+	close(fd);
+}
+END_TEST
 
 static void
 judge_file(const char *file, const struct rule *r, size_t n)
@@ -287,6 +334,7 @@ main(int argc, char **argv)
 		return 2;
 	directory = argv[1];
 	tcase_add_test(tc, rules_of_code);
+	tcase_add_loop_test(tc, first_instructions, 0, sizeof first_rules / sizeof *first_rules);
 	tcase_add_loop_test(tc, whole_files, 0, sizeof files / sizeof *files);
 	tcase_add_test(tc, without_sections);
 	tcase_add_test(tc, changed_file);
