@@ -10,6 +10,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <fnmatch.h>
 #include <linux/cn_proc.h>
 #include <linux/connector.h>
 #include <linux/netlink.h>
@@ -224,7 +225,7 @@ in_cgroup(const char *text, const char *path)
 	return is;
 }
 
-/* Is it in a container of the pod that has this name or uid? */
+/* Is it in a container of the pod that has this uid, or a name of this pattern? */
 static bool
 in_pod(const char *text, const char *pod)
 {
@@ -232,7 +233,7 @@ in_pod(const char *text, const char *pod)
 	struct container c;
 
 	return tnf_container_of(text, &c) && (strcmp(c.pod, pod) == 0 || (*c.id != '\0' &&
-	    tnf_container_names(CONTAINER_LOGS, c.id, &names) && strcmp(names.pod, pod) == 0));
+	    tnf_container_names(CONTAINER_LOGS, c.id, &names) && fnmatch(pod, names.pod, 0) == 0));
 }
 
 static bool
