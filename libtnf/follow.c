@@ -198,13 +198,25 @@ kernel_missed(const struct tnf_file *f, uint64_t gone)
 	return gone > there ? gone - there : 0;
 }
 
-/* The same for a process, whose threads may hold blocks over several laps. */
+/* The thread that holds the block; 0: none does. */
+static uint64_t
+block_owner(const struct tnf_file *f, uint64_t off)
+{
+	return bytes_u64(&f->bytes, off + offsetof(struct tnf_block_header, next_block));
+}
+
+/* The same for a process, whose threads may hold blocks over several laps.  A thread passes over
+   blocks that others hold: where most are held, the numbers do not tell how many were used. */
 static uint64_t
 process_missed(const struct tnf_file *f, uint64_t gone)
 {
-	uint64_t data = (f->bytes.size - f->ext.data_start) >> f->block_shift;
+	uint64_t data = (f->bytes.size - f->ext.data_start) >> f->block_shift, held = 0;
 
-	return gone > data ? gone - data : 0;
+	if (gone <= data)
+		return 0;
+	for (uint64_t off = f->ext.data_start; off < f->bytes.size; off += f->block_size)
+		held += block_owner(f, off) != 0;
+	return held > data / 2 ? 0 : gone - data;
 }
 
 /* The cursor of either kind of file tells how many blocks have been handed out in all. */
@@ -275,8 +287,7 @@ refresh_all(tnf_stream_t *s, struct tnf_file *f, struct tnf_progress *ret)
 static bool
 is_finished(const struct tnf_file *f, uint32_t off)
 {
-	uint64_t owner = bytes_u64(&f->bytes,
-	    (uint64_t)off + offsetof(struct tnf_block_header, next_block));
+	uint64_t owner = block_owner(f, off);
 
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	uint32_t generation = file_block(f, off).generation;

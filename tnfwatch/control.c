@@ -66,8 +66,11 @@ answer_fire(struct daemon *d, FILE *f, int n, const char **words, const char *by
 	if (n < 2 || !daemon_fire(d, words[1], time, note))
 		fprintf(f, "error\n%s: no such trigger: its [trigger] is not in %s\n",
 		    n > 1 ? words[1] : "", d->config->file);
+	else if (!d->window.open)
+		fprintf(f, "error\n%s: no incident: its limit, once, every or same_cause: "
+		    "tnfwatch status\n", words[1]);
 	else
-		fprintf(f, "ok\n%s\n", d->window.open ? d->window.id : "");
+		fprintf(f, "ok\n%s\n", d->window.id);
 }
 
 /* What has become of an incident: "open" while it may be kept, "kept", "lost". */

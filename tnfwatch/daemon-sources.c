@@ -19,7 +19,7 @@
 #define KERNEL_RETRY	(5 * SECOND)
 #define ENDED_TELL	(200 * MS)	/* the connector tells how, a moment later */
 #define ENDED_READ	(1 * SECOND)	/* ... what it wrote last has been read, once at least */
-#define DIRECTORIES_LOOK	(5 * SECOND)
+#define DIRECTORIES_LOOK	(1 * SECOND)
 #define TAKER_RETRY	(1 * SECOND)
 #define SHARE		4	/* part of 'limit' that one source may have in an incident ... */
 #define SHARE_MIN	((uint64_t)4 << 20)	/* ... and bytes that it may in any case */
@@ -463,18 +463,33 @@ is_over(const struct daemon *d, const struct source *s, int64_t now)
 	return s->unwanted || (s->ended != 0 && now - s->ended > d->config->keep);
 }
 
+/* Segments, rings of new processes and clients need what somebody may have removed. */
+static void
+directories_care(struct daemon *d, int64_t now)
+{
+	const struct config *c = d->config;
+	int control;
+
+	if (now < d->directories_look)
+		return;
+	d->directories_look = now + DIRECTORIES_LOOK;
+	if (!path_exists("%s/segments", c->directory) || !path_exists("%s/incidents", c->directory) ||
+	    !path_exists("%s", c->rings) || !path_exists("%s", c->run))
+		directories_make(c);
+	if (path_exists("%s/watch.sock", c->run) || (control = control_open(c)) < 0)
+		return;
+	daemon_unwatch_fd(d, d->control);
+	close(d->control);
+	d->control = control;
+	daemon_watch_fd(d, control);
+}
+
 void
 daemon_sources_care(struct daemon *d, int64_t now)
 {
 	struct source **at = &d->sources;
 
-	/* Segments and rings of new processes need what somebody may have removed. */
-	if (now >= d->directories_look) {
-		d->directories_look = now + DIRECTORIES_LOOK;
-		if (!path_exists("%s/segments", d->config->directory) ||
-		    !path_exists("%s", d->config->rings))
-			directories_make(d->config);
-	}
+	directories_care(d, now);
 	taker_again(d, now);
 	daemon_short_care(d, now);
 	while (*at != NULL) {

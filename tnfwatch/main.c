@@ -142,9 +142,7 @@ fire_and_wait(const struct watch_options *o, const char *const *words)
 	char *id = c != NULL ? ask_line(c, words) : NULL;
 	int status = 1;
 
-	if (id != NULL && *id == '\0')
-		say("%s: not kept: its limit or once, tnfwatch status", words[1]);
-	else if (id != NULL && (status = fire_wait(c, id)) == 0)
+	if (id != NULL && (status = fire_wait(c, id)) == 0)
 		puts(id);
 	free(id);
 	config_free(c);

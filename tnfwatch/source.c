@@ -28,6 +28,7 @@
 #define RETRY_NS	(200 * MS)	/* for a file that is not there yet */
 #define RETOLD_NS	(5 * SECOND)	/* for one that a process must have mapped: that takes time */
 #define RATE_NS		(1 * SECOND)
+#define BLOCKS_PASSED	200u		/* that a writer tries for one event (libtnfprobe/block.c) */
 #define WAITING_MAX	4000000u	/* events with times to come: somebody lies */
 
 /* A process can truncate the trace file that it has mapped, and so can everybody who may
@@ -377,9 +378,11 @@ source_tell_lost(struct source *s, uint64_t blocks)
 		source_break(s, "it says that it has lost more events than there can have been");
 		return;
 	}
-	/* A writer that finds no free block passes over many: their numbers were never used. */
-	if (n > 0 && blocks_open(&b, s->base, s->size) && blocks > b.n - b.data)
-		blocks = b.n - b.data;
+	/* A writer that finds no free block passes over many, whose numbers were never used.  How
+	   many of the others were overwritten nobody can tell then; the lost events are told. */
+	if (s->kp == NULL && n > 0)
+		blocks = n < blocks / BLOCKS_PASSED && blocks_open(&b, s->base, s->size) ?
+		    blocks - n * BLOCKS_PASSED : 0;
 	s->lost = lost;
 	s->missed += blocks;
 	/* Events that tnfwatch has not seen are lost for a trigger, too: one in each block, at

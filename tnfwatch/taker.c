@@ -300,6 +300,9 @@ take_file(tnfctl_handle_t *h, const struct config *c, const struct config_proces
 		    attrs.trace_file_name : "");
 		return TNFCTL_ERR_NONE;
 	}
+	/* Somebody may have removed the directory just now. */
+	if (access(c->rings, F_OK) != 0)
+		make_directory(c->rings);
 	if (!ring_name(c, p, r->pid, r->path))
 		return TNFCTL_ERR_FILENOTFOUND;
 	return tnfctl_buffer_alloc(h, r->path, (unsigned int)p->size);

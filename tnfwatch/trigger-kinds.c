@@ -124,29 +124,50 @@ static const struct trigger_kind trigger_incident_kind = {
 	.members = true, .concerns = incident_concerns, .event = incident_event,
 };
 
-/* lost(): fires when so many events were lost since it fired last. */
-static void
-lost_lost(struct watch *w, uint64_t n, int64_t now)
+/* lost(): fires when so many events were lost since it fired last, but at most once a second: a
+   loss that goes on is found anew with each look at the ring. */
+#define LOST_PAUSE	INT64_C(1000000000)
+
+static bool
+lost_enough(const struct watch *w)
 {
 	const struct when *when = &w->trigger->when;
-	struct tnf_event fact;
-	double lost;
+	double lost = (double)w->lost;
 
-	w->lost = w->lost + n < n ? UINT64_MAX : w->lost + n;
-	lost = (double)w->lost;
-	if (lost < when->number || (lost <= when->number && !when->equal))
-		return;
+	return lost > when->number || (lost == when->number && when->equal);
+}
+
+static int64_t
+lost_run(struct watch *w, int64_t now)
+{
+	int64_t at = w->counts ? time_add(w->since, LOST_PAUSE) : now;
+	struct tnf_event fact;
+
+	if (w->lost == 0 || !lost_enough(w))
+		return NEVER;
+	if (at > now)
+		return at;
 	trigger_fact(w->source, now, &fact);
 	if (watch_holds(w, &fact))
 		trigger_fire(w, now, NULL, "%llu event%s lost in %.60s",
 		    (unsigned long long)w->lost, w->lost == 1 ? " was" : "s were",
 		    w->source->name);
 	w->lost = 0;
+	w->counts = true;
+	w->since = now;
+	return NEVER;
+}
+
+static void
+lost_lost(struct watch *w, uint64_t n, int64_t now)
+{
+	w->lost = w->lost + n < n ? UINT64_MAX : w->lost + n;
+	watch_until(w, lost_run(w, now));
 }
 
 static const struct trigger_kind trigger_lost_kind = {
 	.name = "lost", .usage = "lost() > NUMBER",
-	.compare = COMPARE_MORE, .lost = lost_lost,
+	.compare = COMPARE_MORE, .run = lost_run, .lost = lost_lost,
 };
 
 /* ended("NAME"): fires when a watched process has ended. */

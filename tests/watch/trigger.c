@@ -247,11 +247,18 @@ START_TEST(losses)
 	trigger_lost(source, 1);
 	ck_assert_uint_eq(fired, 1);
 	ck_assert_str_eq(log_[0].reason, "1 event was lost in shop");
-	trigger_lost(source, 9);		/* 10 in all */
+	/* Once a second: what is lost meanwhile is told together. */
+	trigger_lost(source, 4);
+	trigger_lost(source, 5);		/* 10 in all */
+	ck_assert_uint_eq(fired, 1);
+	trigger_tick(engine, 1 * S);
 	ck_assert_uint_eq(fired, 2);
+	ck_assert_str_eq(log_[1].reason, "9 events were lost in shop");
+	trigger_tick(engine, 2 * S);
 	trigger_lost(source, 1);		/* 11 */
 	ck_assert_uint_eq(fired, 4);
 	ck_assert_str_eq(log_[3].reason, "11 events were lost in shop");
+	trigger_tick(engine, 4 * S);
 	trigger_lost(source, UINT64_MAX);
 	ck_assert_uint_eq(fired, 6);
 }

@@ -36,7 +36,7 @@ wait_for 120 grep -q . "$TMP/ran" || fail "nothing was run"
 # Of the same trigger only one, and that is told.
 page=$(w fire once --wait) || fail "not kept: $(cat "$TMP/log")"
 w fire once --wait >"$TMP/out" 2>"$TMP/err" && fail "a second one is kept: $(cat "$TMP/out")"
-grep -q 'its limit or once' "$TMP/err" || fail "said: $(cat "$TMP/err")"
+grep -q 'its limit, once' "$TMP/err" || fail "said: $(cat "$TMP/err")"
 wait_for 120 test -e "$D/incidents/$page/report.html" || fail "no page"
 [ ! -e "$D/incidents/$id/report.html" ] || fail "a page that was not wanted"
 # Why the slowest operation was slow stands beside the page, and at the head of "show".
