@@ -13,6 +13,7 @@ name of its type, an array a list, null None, an opaque value an int.
 
 Objects serve one thread at a time; the interpreter's lock is held throughout.
 """
+import difflib as _difflib
 import sys as _sys
 import warnings as _warnings
 
@@ -116,10 +117,28 @@ class Trace(_Trace):
     Each iter() is a new way through all events, in order of time.
     """
 
+    def __repr__(self):
+        if self.closed:
+            return "<tnf.Trace: closed>"
+        names = ", ".join(map(str, self._paths()))
+        return f"<tnf.Trace {names}: {len({p.name for p in self.probes})} probes>"
+
+    def _known(self, probe):
+        """The names as they are, or as a list; KeyError if one of them is of no probe."""
+        if probe is None:
+            return None
+        names, probe = {p.name for p in self.probes}, [probe] if isinstance(probe, str) else list(probe)
+        for name in probe:
+            if name not in names:
+                near = _difflib.get_close_matches(name, names, 1)
+                raise KeyError(f"no probe is called {name}" + (f": {near[0]}?" if near else ""))
+        return probe
+
     def to_numpy(self, probe=None):
         """The events as a dict of arrays, one item an event.
 
-        probe: the name of a probe, or several: their events only; None: all.
+        probe: the name of a probe, or several: their events only; None: all.  A name
+        that no probe of the files has is a KeyError.
 
         Columns are time, pid, lwpid, tid, cpu (-1: not told), kernel, probe, and
         one for each name that a member of those probes has; a member that is
@@ -128,6 +147,7 @@ class Trace(_Trace):
         among objects they are None.
         """
         import numpy
+        probe = self._known(probe)
         columns = {}
         for name, fmt, data, missing, categories in self.columns(probe):
             values = _values(numpy, fmt, data, categories)
@@ -143,24 +163,25 @@ class Trace(_Trace):
         """
         import numpy
         import pandas
+        probe = self._known(probe)
         return pandas.DataFrame(
             {name: _series(numpy, pandas, *rest) for name, *rest in self.columns(probe)})
 
 
     def pairs(self, *rules):
         """What began and ended, as a pandas.DataFrame: span (its name), start, end and
-        duration (ns), pid, lwpid.
+        duration (ns), pid, lwpid, and of the thread comm, program and cgroup; keys of the
+        probe of the start, and wall, the start on the wall clock (UTC).
 
         rules: "START,END[,MEMBER...]" as of tnfdump --pair, before the built-in ones.
         """
         rules = [word for rule in rules for word in ("--pair", rule)]
-        return _reports.table(self._paths(), "pairs", *rules).drop(
-            columns=["id", "start_event", "end_event"])
+        return _reports.pairs(self._paths(), *rules)
 
     def states(self):
         """The microstates of threads, as a pandas.DataFrame: tid, pid, lwpid, state, start,
-        duration (ns)."""
-        return _reports.table(self._paths(), "states").drop(columns="host")
+        duration (ns), and comm, program, cgroup and wall as pairs() has them."""
+        return _reports.states(self._paths())
 
     def stats(self, *rules):
         """Statistics of pairs(), as a pandas.DataFrame by their names: count, and total, min,

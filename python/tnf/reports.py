@@ -63,14 +63,37 @@ def why_slow(files, pair=None, *, where=None):
     return _objects(_tnfdump(files, *options))[0]
 
 
-def table(files, name, *options):
-    """A table of --to sqlite as a pandas.DataFrame."""
+# Who, from the thread's row; when on the wall clock, from the file of the start.
+_PAIRS = """SELECT p.span, p.start, p."end", p.duration, p.pid, p.lwpid, t.comm, t.program, t.cgroup,
+    r.keys, p.start + f.clock AS wall FROM pairs p LEFT JOIN threads t ON t.pid = p.pid AND t.lwpid = p.lwpid
+    LEFT JOIN events e ON e.id = p.start_event LEFT JOIN probes r ON r.id = e.probe
+    LEFT JOIN files f ON f.id = e.file ORDER BY p.id"""
+_STATES = """SELECT s.tid, s.pid, s.lwpid, s.state, s.start, s.duration, t.comm, t.program, t.cgroup,
+    s.start + (SELECT clock FROM files WHERE clock IS NOT NULL LIMIT 1) AS wall
+    FROM states s LEFT JOIN threads t ON t.pid = s.pid AND t.lwpid = s.lwpid ORDER BY s.rowid"""
+
+
+def _query(files, query, *options):
+    """The rows of a query of --to sqlite as a pandas.DataFrame; "wall" as times of UTC."""
     import pandas
     with _tempfile.TemporaryDirectory(prefix="tnf-") as directory:
         path = _os.path.join(directory, "trace.db")
         _tnfdump(files, "--to", "sqlite", "-o", path, *options)
-        with _sqlite3.connect(path) as db:
-            return pandas.read_sql_query(f"SELECT * FROM {name}", db)
+        db = _sqlite3.connect(path)
+        try:
+            frame = pandas.read_sql_query(query, db)
+        finally:
+            db.close()
+    frame["wall"] = pandas.to_datetime(frame["wall"], utc=True)
+    return frame
+
+
+def pairs(files, *options):
+    return _query(files, _PAIRS, *options)
+
+
+def states(files):
+    return _query(files, _STATES)
 
 
 def statistics(pairs):

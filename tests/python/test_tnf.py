@@ -670,10 +670,18 @@ class Recording(Case):
             if pandas is None:
                 return
             with tnf.open(path) as trace:
+                self.assertEqual(repr(trace), f"<tnf.Trace {path}: 2 probes>")
+                with self.assertRaisesRegex(KeyError, "no probe is called order_stat: order_start"):
+                    trace.to_pandas("order_stat")
+                self.assertEqual(len(trace.to_numpy(["order_start"])["time"]), 50)
                 pairs, stats, states = trace.pairs(), trace.stats(), trace.states()
         self.assertEqual(len(states), 0)
         self.assertEqual(list(pairs.span), ["order"] * 50)
+        self.assertEqual(repr(trace), "<tnf.Trace: closed>")
         self.assertEqual(list(pairs.duration), list(pairs.end - pairs.start))
+        self.assertEqual({*pairs["keys"]}, {"order"})
+        self.assertTrue(all(pairs.comm.notna()), pairs.comm)
+        self.assertLess(abs(pairs.wall.iloc[0].timestamp() - os.stat(path).st_mtime), 100)
         self.assertEqual((stats.loc["order", "count"], stats.loc["order", "total"]), (50, pairs.duration.sum()))
         told = subprocess.run([TNFDUMP, "--stats", path], check=True, stdout=subprocess.PIPE, text=True).stdout
         line = next(words for words in map(str.split, told.splitlines()) if words[-1:] == ["order"])
