@@ -13,6 +13,16 @@ const KIND = { f64: Float64Array, u32: Uint32Array, i32: Int32Array, u16: Uint16
 const NONE = 0xffffffff;	/* no such event or slice */
 const PIECE = 1 << 20;		/* characters of base64: a multiple of four */
 
+/* Browsers since 2025 do it themselves. */
+function bytesOfBase64(text) {
+	if (Uint8Array.fromBase64)
+		return Uint8Array.fromBase64(text);
+	const raw = atob(text), bytes = new Uint8Array(raw.length);
+	for (let i = 0; i < raw.length; i++)
+		bytes[i] = raw.charCodeAt(i);
+	return bytes;
+}
+
 function dataStream() {
 	const node = document.getElementById('data');
 	let text = node.textContent.trim(), at = 0;
@@ -24,11 +34,8 @@ function dataStream() {
 				controller.close();
 				return;
 			}
-			const raw = atob(text.slice(at, at + PIECE)), bytes = new Uint8Array(raw.length);
-			for (let i = 0; i < raw.length; i++)
-				bytes[i] = raw.charCodeAt(i);
+			controller.enqueue(bytesOfBase64(text.slice(at, at + PIECE)));
 			at += PIECE;
-			controller.enqueue(bytes);
 		},
 	}).pipeThrough(new DecompressionStream('deflate')).getReader();
 }
