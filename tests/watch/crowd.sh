@@ -28,9 +28,9 @@ exec 3>"$TMP/in"
 is_watched() { answers && grep -q "^crowd-$SHOPPID " "$TMP/status"; }
 wait_for 120 is_watched || fail "not watched: $(cat "$TMP/log" "$TMP/status")"
 echo >&3
-is_done() { grep -q done "$TMP/said" || ! kill -0 "$SHOPPID"; }
+is_done() { grep -q 'done' "$TMP/said" || ! kill -0 "$SHOPPID"; }
 wait_for 240 is_done || fail "it is not done"
-grep -q done "$TMP/said" || skip "no room for 1,500 threads"
+grep -q 'done' "$TMP/said" || skip "no room for 1,500 threads"
 # What was lost last is told a second later.
 sleep 1.5
 answers
