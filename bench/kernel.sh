@@ -27,6 +27,13 @@ added()
 	row "$_w" ns "$_r" "$(echo "$_v $_bare" | awk '{ printf "%.1f", $1 - $2 }')"
 }
 
+left_out()	# ROUND BARE WHAT PROBE...: the filter's set is empty
+{
+	"$kpctl" filter on
+	ours "$@"
+	"$kpctl" filter off
+}
+
 ours()	# ROUND BARE WHAT PROBE...
 {
 	_round=$1 _bare0=$2 _what=$3
@@ -78,6 +85,9 @@ blocks()	# ROUND
 	ours "$1" "$bare" "thread_block: 32 and the wait queue" thread_block
 	ours "$1" "$bare" "thread_state" thread_state
 	# shellcheck disable=SC2086
+	added "switch: two empty programs" "$1" "$bare" "$floor" empty -s "$loop" $calls "$cpu"
+	left_out "$1" "$bare" "switch: thread_state filtered out" thread_state
+	# shellcheck disable=SC2086
 	[ -z "$perf" ] || added "perf record -g of sched_switch" "$1" "$bare" \
 		perf record -q -g -a -o "$BENCH_TMP/perf" -e sched:sched_switch "$loop" $calls "$cpu"
 	calls=$_calls
@@ -99,6 +109,8 @@ faults()	# ROUND
 	ours "$1" "$bare" "fault: thread_state" thread_state
 	ours "$1" "$bare" "fault: state + address + page" thread_state address_fault \
 	    anon_zero anon_private
+	left_out "$1" "$bare" "fault: the same filtered out" thread_state address_fault \
+	    anon_zero anon_private
 	# shellcheck disable=SC2086
 	[ ! -d /sys/kernel/tracing/instances ] || added "fault: tracefs ring of two events" "$1" \
 		"$bare" in_ring exceptions/page_fault_user kmem/mm_page_alloc -- $calls
@@ -115,9 +127,7 @@ while [ $((round += 1)) -le "$BENCH_ROUNDS" ]; do
 	added "pair that reads the clock" $round "$bare" "$floor" clock "$loop" "$calls" "$cpu"
 	ours $round "$bare" "syscall_start + syscall_end" syscall_start syscall_end
 	ours $round "$bare" "syscall_start" syscall_start
-	"$kpctl" filter on
-	ours $round "$bare" "both filtered out" syscall_start syscall_end
-	"$kpctl" filter off
+	left_out $round "$bare" "both filtered out" syscall_start syscall_end
 	added "everything off" $round "$bare" "$loop" "$calls" "$cpu"
 	[ -z "$perf" ] || added "perf record" $round "$bare" perf record -q -a -o "$BENCH_TMP/perf" \
 		-e raw_syscalls:sys_enter -e raw_syscalls:sys_exit "$loop" $((calls / 5)) "$cpu"

@@ -9,11 +9,12 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 struct kp_map_buf tnf_buf SEC(".maps");
 struct kp_map_cpu tnf_cpu SEC(".maps");
 struct kp_map_pool tnf_pool SEC(".maps");
-struct kp_map_filter tnf_filter SEC(".maps");
 struct kp_map_context tnf_context SEC(".maps");
 struct kp_map_slots tnf_slots SEC(".maps");
 struct kp_map_interrupts tnf_interrupts SEC(".maps");
 volatile struct kp_shared state SEC(".data.state");
+/* The only one in .bss, which is a map of its own, and needs no place in the object. */
+volatile unsigned char filter_set[KP_FILTER_MAX];
 
 /* Readers ignore the lock bytes of a header.  Here they hold the end of the block's records,
    from when a writer goes on to the next block until the outermost one publishes this one. */

@@ -29,14 +29,9 @@ __noinline int group_is_asked_for(u64 group)
 /* Gives a process a reason to be in the set, or takes it away. */
 __noinline int filter_reason(u32 pid, u32 reason, u32 there)
 {
-	u32 *has = bpf_map_lookup_elem(&tnf_filter, &pid), value = has == NULL ? 0 : *has;
+	volatile u8 *reasons = filter_reasons(pid);
 
-	value = there ? value | reason : value & ~reason;
-	if (value != 0) {
-		if (bpf_map_update_elem(&tnf_filter, &pid, &value, BPF_ANY) != 0)
-			lose_event(TNF_LOST_HOOK);
-	} else if (has != NULL)
-		bpf_map_delete_elem(&tnf_filter, &pid);
+	*reasons = there ? *reasons | reason : *reasons & ~reason;
 	return 0;
 }
 

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 
 #include <bpf/bpf.h>
 
@@ -28,22 +29,43 @@ kp_filter_set(struct kp *kp, bool on)
 	return r < 0 ? r : kp_rules_scan(kp);
 }
 
-static int
-filter_add(struct kp *kp, pid_t pid, uint32_t value)
+int
+kp_filter_make(struct kp *kp)
 {
-	uint32_t key = pid, has = 0;
+	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_MMAPABLE);
+
+	kp->filter_fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "tnf_filter", sizeof(uint32_t),
+	    KP_FILTER_MAX, 1, &opts);
+	return kp->filter_fd < 0 ? kp_refused(kp, kp->filter_fd, "BPF map") : 0;
+}
+
+uint8_t *
+kp_filter_reasons(struct kp *kp, pid_t pid)
+{
+	void *p;
+
+	if (kp->filter == NULL && kp->filter_fd >= 0) {
+		p = mmap(NULL, KP_FILTER_MAX, kp->control ? PROT_READ | PROT_WRITE : PROT_READ,
+		    MAP_SHARED, kp->filter_fd, 0);
+		kp->filter = p == MAP_FAILED ? NULL : p;
+	}
+	return kp->filter == NULL || (uint32_t)pid >= KP_FILTER_MAX ? NULL : kp->filter + pid;
+}
+
+static int
+filter_add(struct kp *kp, pid_t pid, uint8_t value)
+{
+	uint8_t *reasons;
 	int r;
 
 	if (pid < 0 || !is_alive(pid))
 		return kp_fail(kp, -ESRCH, "process %d: no such process", (int)pid);
 	if ((r = kp_state_usable(kp)) < 0 || (r = kp_state_make(kp)) < 0)
 		return r;
-	if (bpf_map_lookup_elem(kp->filter_fd, &key, &has) == 0)
-		value |= has & (KP_FILTER_NAME | KP_FILTER_GROUP);
-	r = bpf_map_update_elem(kp->filter_fd, &key, &value, BPF_ANY);
-	if (r == -E2BIG)
-		return kp_fail(kp, r, "process filter: the set is full");
-	return r < 0 ? kp_refused(kp, r, KP_PIN_FILTER) : 0;
+	if ((reasons = kp_filter_reasons(kp, pid)) == NULL)
+		return kp_refused(kp, -ENOMEM, KP_PIN_FILTER);
+	*reasons = (uint8_t)((*reasons & (KP_FILTER_NAME | KP_FILTER_GROUP)) | value);
+	return 0;
 }
 
 KP_EXPORT int
@@ -61,67 +83,51 @@ kp_filter_follow(struct kp *kp, pid_t pid)
 KP_EXPORT int
 kp_filter_delete(struct kp *kp, pid_t pid)
 {
-	uint32_t key = pid;
+	uint8_t *reasons;
 
 	if (kp->looking)
 		return kp_state_usable(kp);
-	if (kp->filter_fd < 0 || bpf_map_delete_elem(kp->filter_fd, &key) < 0)
+	reasons = kp_filter_reasons(kp, pid);
+	if (reasons == NULL || *reasons == 0)
 		return kp_fail(kp, -ESRCH, "process %d: not in the set", (int)pid);
+	*reasons = 0;
 	return 0;
 }
 
-static int
-by_number(const void *a, const void *b)
+/* The next process of the set from 'pid' on, or -1. */
+static pid_t
+filter_next(struct kp *kp, pid_t pid)
 {
-	pid_t x = *(const pid_t *)a, y = *(const pid_t *)b;
+	const uint8_t *set = kp_filter_reasons(kp, 0);
 
-	return x < y ? -1 : x > y;
+	for (; set != NULL && (uint32_t)pid < KP_FILTER_MAX; pid++)
+		if (set[pid] != 0)
+			return pid;
+	return -1;
 }
 
-/*
- * Reads the whole set, each bucket at one time.  A walk key by key would begin anew
- * whenever the latest key has left the set.
- */
-static int
-filter_read(int fd, uint32_t *keys, uint32_t *values)
-{
-	uint32_t in, out, n, got = 0;
-	int r = 0;
-
-	for (int calls = 0; r == 0 && got < KP_FILTER_MAX && calls < KP_FILTER_MAX; calls++) {
-		n = KP_FILTER_MAX - got;
-		r = bpf_map_lookup_batch(fd, calls == 0 ? NULL : &in, &out,
-		    keys + got, values, &n, NULL);
-		if (r != 0 && r != -ENOENT)
-			return r;
-		got += n;
-		in = out;
-	}
-	return (int)got;
-}
-
-/* Deletes processes that ended while nothing was attached. */
+/* Takes processes out that ended while nothing was attached. */
 KP_EXPORT int
 kp_filter_list(struct kp *kp, pid_t **ret, int *ret_n)
 {
-	uint32_t *keys = calloc(2 * KP_FILTER_MAX, sizeof *keys);
-	pid_t *list = (pid_t *)keys;
-	int got = 0, n = 0;
+	pid_t *list = NULL, *more, pid;
+	int n = 0;
 
-	if (keys == NULL)
-		return -ENOMEM;
-	if (kp->filter_fd >= 0)
-		got = filter_read(kp->filter_fd, keys, keys + KP_FILTER_MAX);
-	if (got < 0) {
-		free(keys);
-		return kp_refused(kp, got, KP_PIN_FILTER);
+	for (pid = 0; (pid = filter_next(kp, pid)) != -1; pid++) {
+		if (!is_alive(pid)) {
+			if (kp->control)
+				*kp_filter_reasons(kp, pid) = 0;
+			continue;
+		}
+		more = (n & (n - 1)) != 0 ? list :
+		    reallocarray(list, n == 0 ? 1 : 2 * (size_t)n, sizeof *list);
+		if (more == NULL) {
+			free(list);
+			return -ENOMEM;
+		}
+		list = more;
+		list[n++] = pid;
 	}
-	for (int i = 0; i < got; i++)
-		if (is_alive((pid_t)keys[i]))
-			list[n++] = (pid_t)keys[i];
-		else
-			kp_filter_delete(kp, (pid_t)keys[i]);
-	qsort(list, (size_t)n, sizeof *list, by_number);
 	*ret = list;
 	*ret_n = n;
 	return 0;

@@ -37,7 +37,6 @@
 #define KP_PIN_WHERE	KP_DIR "/where"
 #define KP_PIN_SITES	KP_DIR "/sites"
 
-#define KP_FILTER_MAX	4096	/* processes in the filter's set */
 
 #define KP_EXPORT	__attribute__((visibility("default")))
 
@@ -57,6 +56,7 @@ struct kp {
 	struct map	 import_by_key;	/* struct kp_import *, by kind, name and source */
 	unsigned	 imports_on;	/* enabled and traced */
 	uint64_t	 slots[(KP_IMPORTS + 63) / 64];	/* given away */
+	uint8_t		*filter;	/* mapping of the filter's set, by process, or NULL */
 	struct kp_shared	*state;		/* the pinned map's, or &local */
 	struct kp_shared	 local;		/* until there is something to pin */
 	struct kp_cpu	*cpu;		/* the pinned map's, or NULL */
@@ -115,6 +115,12 @@ void kp_programs_close(struct kp *);
 int kp_hooks_find(struct kp *);	/* reads the BTF once: some 25 ms */
 uint64_t kp_needs(const struct kp *, const struct kp_row *);
 uint64_t kp_extra(const struct kp *, const struct kp_row *);
+
+/* filter.c */
+/* Why a process is in the set: a place with enum kp_filter_value; NULL: there is no set, or no
+   process can have this number. */
+uint8_t *kp_filter_reasons(struct kp *, pid_t);
+int kp_filter_make(struct kp *);	/* the map of an empty set */
 
 /* rules.c */
 int kp_rules_scan(struct kp *);	/* puts the processes that they ask for into the set */

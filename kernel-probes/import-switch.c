@@ -187,7 +187,7 @@ choose_maps(struct kp *kp, struct import_bpf *skel)
 	if ((r = bpf_map__reuse_fd(skel->maps.tnf_buf, kp->buf_fd)) < 0 ||
 	    (r = bpf_map__reuse_fd(skel->maps.tnf_pool, kp->pool_fd)) < 0 ||
 	    (r = bpf_map__reuse_fd(skel->maps.tnf_cpu, kp->cpu_fd)) < 0 ||
-	    (r = bpf_map__reuse_fd(skel->maps.tnf_filter, kp->filter_fd)) < 0 ||
+	    (r = bpf_map__reuse_fd(skel->maps.bss, kp->filter_fd)) < 0 ||
 	    (r = bpf_map__set_max_entries(skel->maps.tnf_rows, KP_IMPORTS)) < 0 ||
 	    (r = bpf_map__set_max_entries(skel->maps.tnf_counts, KP_IMPORTS)) < 0 ||
 	    (r = bpf_map__set_max_entries(skel->maps.tnf_where, KP_IMPORTS)) < 0 ||

@@ -158,7 +158,7 @@ choose_maps(struct kp *kp, struct kernel_bpf *skel, size_t size)
 
 	if (r < 0 ||
 	    (r = bpf_map__reuse_fd(skel->maps.tnf_rules, kp->rules_fd)) < 0 ||
-	    (r = bpf_map__reuse_fd(skel->maps.tnf_filter, kp->filter_fd)) < 0)
+	    (r = bpf_map__reuse_fd(skel->maps.bss, kp->filter_fd)) < 0)
 		return r;
 	return bpf_map__reuse_fd(skel->maps.data_state, kp->state_fd);
 }
@@ -215,7 +215,7 @@ pin_maps(struct kp *kp, struct kernel_bpf *skel)
 
 	bpf_object__for_each_map(map, skel->obj) {
 		if (!map_pin(map, path, sizeof path) || map == skel->maps.tnf_rules ||
-		    map == skel->maps.tnf_filter)
+		    map == skel->maps.bss)
 			continue;
 		unlink(path);		/* of a session that was killed */
 		if ((r = kp_pin(kp, bpf_map__fd(map), path)) < 0)

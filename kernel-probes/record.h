@@ -312,7 +312,7 @@ struct kp_cpu {
 /* The generation of a block tells when it was taken: neither free nor a tag. */
 #define KP_GENERATION(ticket)	(((__u32)(ticket) & TNF_GENERATION_AGES) + 1)
 
-/* Element of the map tnf_filter, by process: why that process is in the set. */
+/* Why a process is in the filter's set. */
 enum kp_filter_value {
 	KP_FILTER_CHILDREN = 1,	/* its future children are added, too */
 	KP_FILTER_NAME = 2,	/* a rule asks for its name */
@@ -320,6 +320,14 @@ enum kp_filter_value {
 	KP_FILTER_ALONE = 8,	/* somebody named this process */
 	KP_FILTER_FOLLOW = KP_FILTER_ALONE | KP_FILTER_CHILDREN,
 };
+
+/*
+ * The set: a byte for each number that a process may have (the kernel's PID_MAX_LIMIT), with its
+ * reasons, or 0.  It is one element of a map, at an address that programs know: a look at it
+ * takes no call of a helper, as one at a hash map does.  A process that is left out has
+ * to pay for no more than a look.
+ */
+#define KP_FILTER_MAX	(1u << 22)
 
 /* The filter's mode (kp_shared.filter). */
 enum kp_filter_mode { KP_FILTER_OFF, KP_FILTER_ONLY, KP_FILTER_EXCEPT };

@@ -245,16 +245,12 @@ reasons_of(const struct rules *l, const char *pid)
 }
 
 static void
-put_reasons(struct kp *kp, uint32_t pid, uint32_t reasons)
+put_reasons(struct kp *kp, pid_t pid, uint32_t reasons)
 {
-	uint32_t has = 0, value;
-	bool there = bpf_map_lookup_elem(kp->filter_fd, &pid, &has) == 0;
+	uint8_t *has = kp_filter_reasons(kp, pid);
 
-	value = (has & ~(KP_FILTER_NAME | KP_FILTER_GROUP)) | reasons;
-	if (value == 0 && there)
-		bpf_map_delete_elem(kp->filter_fd, &pid);
-	else if (value != 0 && (!there || value != has))
-		bpf_map_update_elem(kp->filter_fd, &pid, &value, BPF_ANY);
+	if (has != NULL)
+		*has = (uint8_t)((*has & ~(KP_FILTER_NAME | KP_FILTER_GROUP)) | reasons);
 }
 
 int
@@ -272,7 +268,7 @@ kp_rules_scan(struct kp *kp)
 		rules_read(kp, l);
 	while (proc != NULL && (e = readdir(proc)) != NULL)
 		if (isdigit((unsigned char)e->d_name[0]))
-			put_reasons(kp, (uint32_t)atol(e->d_name), reasons_of(l, e->d_name));
+			put_reasons(kp, atoi(e->d_name), reasons_of(l, e->d_name));
 	if (proc != NULL)
 		closedir(proc);
 	free(l);

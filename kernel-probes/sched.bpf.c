@@ -444,15 +444,13 @@ __noinline int sleep_tell(struct change *c, struct sleep *s)
 	return c == NULL || s == NULL ? 0 : change_write(c, s, SLEEP_ROOM);
 }
 
-static __always_inline int change(void *ctx, struct task_struct *prev,
-    struct task_struct *next, bool waits, u32 task_state)
+static __always_inline int change_tell(void *ctx, struct task_struct *prev,
+    struct task_struct *next, bool waits, u32 task_state, u64 on)
 {
-	struct change c = { .on = change_probes(prev, next, waits, task_state) };
+	struct change c = { .on = on };
 	struct sleep s = {};
 	bool sleeps;
 
-	if (c.on == 0)
-		return 0;
 	c.prev = (u64)prev;
 	c.prev_pid = prev->pid;
 	c.prev_tgid = prev->tgid;
@@ -491,6 +489,15 @@ static __always_inline int change(void *ctx, struct task_struct *prev,
 	sleep_stack(&s, ctx);
 	c.size += s.size;
 	return sleep_tell(&c, &s);
+}
+
+/* A switch of which nothing is told has no use for the structs. */
+static __always_inline int change(void *ctx, struct task_struct *prev,
+    struct task_struct *next, bool waits, u32 task_state)
+{
+	u64 on = change_probes(prev, next, waits, task_state);
+
+	return on == 0 ? 0 : change_tell(ctx, prev, next, waits, task_state, on);
 }
 
 SEC("tp_btf/sched_switch")

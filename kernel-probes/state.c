@@ -100,7 +100,8 @@ kp_state_open(struct kp *kp)
 		return kp_refused(kp, kp->state_fd, KP_PIN_STATE);
 	kp->filter_fd = bpf_obj_get(KP_PIN_FILTER);
 	kp->rules_fd = bpf_obj_get(KP_PIN_RULES);
-	if (!state_ours(kp) || kp->filter_fd < 0 || kp->rules_fd < 0 ||
+	if (!state_ours(kp) || kp->rules_fd < 0 ||
+	    !looks_right(kp->filter_fd, BPF_MAP_TYPE_ARRAY, KP_FILTER_MAX) ||
 	    (kp->state->buffer_size != 0 && open_buffer(kp) != 0))
 		kp->foreign = true;
 	return 0;
@@ -121,7 +122,8 @@ int
 kp_state_make(struct kp *kp)
 {
 	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_MMAPABLE);
-	uint32_t zero = 0, alone = KP_FILTER_ALONE;
+	uint32_t zero = 0;
+	uint8_t *reasons;
 	int r;
 
 	if (kp->state != &kp->local)
@@ -130,10 +132,8 @@ kp_state_make(struct kp *kp)
 	    sizeof *kp->state, 1, &opts);
 	if (kp->state_fd < 0)
 		return kp_refused(kp, kp->state_fd, "BPF map");
-	kp->filter_fd = bpf_map_create(BPF_MAP_TYPE_HASH, "tnf_filter",
-	    sizeof(uint32_t), sizeof(uint32_t), KP_FILTER_MAX, NULL);
-	if (kp->filter_fd < 0)
-		return kp_refused(kp, kp->filter_fd, "BPF map");
+	if ((r = kp_filter_make(kp)) < 0)
+		return r;
 	kp->rules_fd = bpf_map_create(BPF_MAP_TYPE_HASH, "tnf_rules",
 	    sizeof(struct kp_rule_key), sizeof(struct kp_rule), KP_RULES_MAX, NULL);
 	if (kp->rules_fd < 0)
@@ -144,7 +144,8 @@ kp_state_make(struct kp *kp)
 	    (r = bpf_obj_pin(kp->state_fd, KP_PIN_STATE)) < 0)
 		return kp_refused(kp, r, KP_DIR);
 	for (int i = 0; i < kp->kepts; i++)
-		bpf_map_update_elem(kp->filter_fd, &kp->kept[i], &alone, BPF_ANY);
+		if ((reasons = kp_filter_reasons(kp, kp->kept[i])) != NULL)
+			*reasons = KP_FILTER_ALONE;
 	kp->kepts = 0;
 	if ((r = map_state(kp)) == 0)
 		kp_rules_put_back(kp);
@@ -174,6 +175,9 @@ kp_state_close(struct kp *kp)
 	if (kp->pool != NULL)
 		munmap(kp->pool, ((size_t)kp->local.pool * sizeof *kp->pool + 4095) & ~4095ul);
 	kp->pool = NULL;
+	if (kp->filter != NULL)
+		munmap(kp->filter, KP_FILTER_MAX);
+	kp->filter = NULL;
 	kp_imports_close(kp);
 	kp_programs_close(kp);
 	if (kp->cpu != NULL)

@@ -10,7 +10,7 @@ static __always_inline int start_other(struct task_struct *me, u64 nr, u32 abi)
 	struct kp_syscall_other *e;
 	struct hit hit;
 
-	if (!is_on_by(me, KP_BIT(KP_SYSCALL_START_OTHER)))
+	if (!probe_is_on(KP_BIT(KP_SYSCALL_START_OTHER)))
 		return 0;
 	e = EVENT_BY(&hit, me, SYSCALL_START_OTHER, kp_syscall_other);
 	if (e == NULL)
@@ -33,10 +33,12 @@ int syscall_start(struct bpf_raw_tracepoint_args *ctx)
 	if (!probe_is_on(KP_BIT(KP_SYSCALL_START) | KP_BIT(KP_SYSCALL_START_OTHER)))
 		return 0;
 	me = bpf_get_current_task_btf();
+	if (!passes(me))
+		return 0;
 	abi = call_abi(me, nr);
 	if (abi != KP_ABI_NATIVE || nr > 0x7fff)
 		return start_other(me, abi == KP_ABI_32 ? (u32)nr : nr, abi);
-	if (!is_on_by(me, KP_BIT(KP_SYSCALL_START)))
+	if (!probe_is_on(KP_BIT(KP_SYSCALL_START)))
 		return 0;
 	e = EVENT_BY(&hit, me, SYSCALL_START, kp_syscall_start);
 	if (e == NULL)

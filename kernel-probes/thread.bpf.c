@@ -62,10 +62,8 @@ int BPF_PROG(thread_exit, struct task_struct *p)
 SEC("tp_btf/sched_process_free")
 int BPF_PROG(filter_exit, struct task_struct *p)
 {
-	u32 pid = p->tgid;
-
-	if ((u32)p->pid == pid)
-		bpf_map_delete_elem(&tnf_filter, &pid);
+	if (p->pid == p->tgid && *filter_reasons(p->tgid) != 0)
+		*filter_reasons(p->tgid) = 0;
 	return 0;
 }
 
@@ -88,23 +86,20 @@ static __always_inline u32 reasons_of(struct task_struct *p)
 }
 
 /* A process that was added with its children brings them into the set, before
-   they run, and theirs.  A process that finds no room is a loss. */
+   they run, and theirs. */
 SEC("tp_btf/task_newtask")
 int BPF_PROG(filter_fork, struct task_struct *p)
 {
 	u32 child = p->tgid, mother = bpf_get_current_pid_tgid() >> 32;
-	u32 *has, value = 0;
+	u32 value = 0;
 
 	if ((u32)p->pid != child)
 		return 0;
-	has = bpf_map_lookup_elem(&tnf_filter, &mother);
-	if (has != NULL && *has & KP_FILTER_CHILDREN)
+	if (*filter_reasons(mother) & KP_FILTER_CHILDREN)
 		value = KP_FILTER_FOLLOW;
 	if (state.rules != 0)
 		value |= reasons_of(p);
-	if (value == 0)
-		return 0;
-	if (bpf_map_update_elem(&tnf_filter, &child, &value, BPF_ANY) != 0)
-		lose_event(TNF_LOST_HOOK);
+	if (value != 0)
+		*filter_reasons(child) = value;
 	return 0;
 }

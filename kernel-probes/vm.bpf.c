@@ -3,7 +3,8 @@
  *
  * The thread's context holds what happens between the beginning of a fault and its end.
  * The hook where faults are counted ends the fault, or the software event for faults;
- * otherwise the next fault does, or the thread's being elsewhere.
+ * otherwise the next fault does, or the thread's being elsewhere.  Nothing is remembered of
+ * a thread that the filter leaves out.
  */
 #include "kernel-probes/context.bpf.h"
 #include "kernel-probes/states.h"
@@ -48,7 +49,7 @@ static __always_inline void user_fault_events(struct task_struct *me, u64 addres
 	struct batch b;
 	u32 at = 0;
 
-	if (on == 0 || !passes(me) ||
+	if (on == 0 ||
 	    !batch_begin(&b, me, (on & KP_BIT(KP_THREAD_STATE_FAULT) ? STATE_SIZE : 0) +
 		(on & KP_BIT(KP_ADDRESS_FAULT) ? ADDRESS_SIZE : 0), STATE_SIZE + ADDRESS_SIZE))
 		return;
@@ -69,7 +70,7 @@ static __always_inline void kernel_fault_event(struct task_struct *me, u64 addre
 	struct kp_address_fault *e;
 	struct hit hit;
 
-	if (!is_on_by(me, KP_BIT(KP_ADDRESS_FAULT)) ||
+	if (!probe_is_on(KP_BIT(KP_ADDRESS_FAULT)) ||
 	    (e = EVENT_BY(&hit, me, ADDRESS_FAULT, kp_address_fault)) == NULL)
 		return;
 	address_fault_write(e, address, error);
@@ -82,6 +83,8 @@ int BPF_PROG(user_fault, unsigned long address, struct pt_regs___kernel *regs,
 {
 	struct task_struct *me = bpf_get_current_task_btf();
 
+	if (!passes(me))
+		return 0;
 	fault_begin(me, regs_ip(regs), FAULT_USER, address, fault_error(error));
 	user_fault_events(me, address, fault_error(error));
 	return 0;
@@ -95,7 +98,7 @@ int BPF_PROG(kernel_fault, unsigned long address, struct pt_regs___kernel *regs,
 	struct task_struct *me = bpf_get_current_task_btf();
 	const struct pt_regs___kernel *user;
 
-	if (me->pagefault_disabled != 0)
+	if (!passes(me) || me->pagefault_disabled != 0)
 		return 0;
 	user = (void *)bpf_task_pt_regs(me);
 	fault_begin(me, regs_ip(user), FAULT_KERNEL, address, fault_error(error));
@@ -127,8 +130,7 @@ static __always_inline int fault_ends(struct task_struct *me, struct context *c)
 		size += STATE_SIZE;
 	else
 		user = false;
-	if (size == 0 || !passes(me) ||
-	    !batch_begin(&b, me, size, PAGE_SIZE_OF + STATE_SIZE))
+	if (size == 0 || !batch_begin(&b, me, size, PAGE_SIZE_OF + STATE_SIZE))
 		return 0;
 	if (page != 0) {
 		a = batch_event(&b, at, page);
@@ -157,6 +159,8 @@ int BPF_PROG(fault_counted, void *group, int item)
 	if ((u64)item != bpf_core_enum_value(enum vm_event_item, PGFAULT))
 		return 0;
 	me = bpf_get_current_task_btf();
+	if (!passes(me))
+		return 0;
 	c = context_of(me);
 	return c == NULL || c->fault == FAULT_NONE ? 0 : fault_ends(me, c);
 }
@@ -164,7 +168,7 @@ int BPF_PROG(fault_counted, void *group, int item)
 static __always_inline int fault_done(struct bpf_perf_event_data *ctx)
 {
 	struct task_struct *me = bpf_get_current_task_btf();
-	struct context *c = context_of(me);
+	struct context *c = passes(me) ? context_of(me) : NULL;
 
 	if (c == NULL || c->fault == FAULT_NONE ||
 	    (ctx->addr ^ c->address) >> PAGE_SHIFT != 0)
@@ -229,7 +233,7 @@ static __always_inline void address_event(struct task_struct *me, u32 probe, u64
 	struct kp_address *e;
 	struct hit hit;
 
-	if (!is_on_by(me, KP_BIT(probe)))
+	if (!probe_is_on(KP_BIT(probe)))
 		return;
 	e = event_begin_by(&hit, me, probe, EVENT_SIZE(kp_address), EVENT_SIZE(kp_address));
 	if (e == NULL)
@@ -276,6 +280,8 @@ int BPF_PROG(page_alloc, struct page *page, unsigned int order, unsigned int gfp
 	if (!(gfp & state.gfp_movable))
 		return 0;
 	me = bpf_get_current_task_btf();
+	if (!passes(me))
+		return 0;
 	c = context_of(me);
 	if (fault_of(me, c) == FAULT_NONE || c == NULL)
 		return 0;

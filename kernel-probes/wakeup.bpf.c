@@ -184,13 +184,14 @@ static __always_inline int woken_otherwise(struct task_struct *me, struct task_s
 SEC("tp_btf/sched_waking")
 int BPF_PROG(waking, struct task_struct *p)
 {
-	struct task_struct *me = bpf_get_current_task_btf();
-	struct interrupt *i = my_interrupt();
+	struct task_struct *me;
+	struct interrupt *i;
 	u64 source;
 	u32 by;
 
-	if (i == NULL || !is_on_about(WAKEUP_PROBES, filter_key(p)))
+	if (!is_on_about(WAKEUP_PROBES, filter_key(p)) || (i = my_interrupt()) == NULL)
 		return 0;
+	me = bpf_get_current_task_btf();
 	by = woken_by(i, (u64)me, stack_place(i, ctx), &source);
 	/* An idle thread wakes nobody: an interrupt without a handler does. */
 	if (by == KP_BY_THREAD && me->pid == 0)

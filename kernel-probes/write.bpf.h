@@ -59,18 +59,11 @@ struct kp_map_pool {
 	__type(value, u64);
 };
 
-struct kp_map_filter {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 4096);
-	__type(key, u32);
-	__type(value, u32);
-};
-
 extern struct kp_map_buf tnf_buf SEC(".maps");
 extern struct kp_map_cpu tnf_cpu SEC(".maps");
 extern struct kp_map_pool tnf_pool SEC(".maps");
-extern struct kp_map_filter tnf_filter SEC(".maps");
 extern volatile struct kp_shared state;
+extern volatile unsigned char filter_set[KP_FILTER_MAX];	/* by process: enum kp_filter_value */
 
 u64 write_slowly(struct kp_cpu *cpu, u64 time, u64 who, u32 size, u32 room);
 int publish(struct kp_cpu *cpu, u64 to);
@@ -102,11 +95,16 @@ static __always_inline struct kp_block *block_at(const struct kp_cpu *cpu, u64 p
 	return bpf_map_lookup_elem(&tnf_buf, &n);
 }
 
+/* Why a process is in the filter's set, or 0. */
+static __always_inline volatile u8 *filter_reasons(u32 pid)
+{
+	return &filter_set[pid & (KP_FILTER_MAX - 1)];
+}
+
 /* Does the filter, which is on, let events about a process through? */
 static __always_inline bool filter_holds(u32 pid)
 {
-	return (bpf_map_lookup_elem(&tnf_filter, &pid) != NULL) !=
-	    (state.filter == KP_FILTER_EXCEPT);
+	return (*filter_reasons(pid) != 0) != (state.filter == KP_FILTER_EXCEPT);
 }
 
 /* A thread's key in the set: its process, or 0 for the kernel's own threads. */
@@ -148,7 +146,8 @@ static __always_inline bool is_on(u64 probes)
 /* The same for an event about another process: the filter must let one of the two through. */
 static __always_inline bool is_on_about(u64 probes, u32 subject)
 {
-	return is_on(probes) || (probe_is_on(probes) && filter_holds(subject));
+	return probe_is_on(probes) && (likely(!state.filter) || filter_holds(subject) ||
+	    filter_holds(filter_key(bpf_get_current_task_btf())));
 }
 
 /*

@@ -1,5 +1,5 @@
 /*
- * floor.bpf.c - the least that is told of a system call or a page fault: programs
+ * floor.bpf.c - the least that is told of a system call, a page fault or a switch: programs
  * that do nothing where it begins and where it ends, and programs that read the
  * clock there and store what they read.
  */
@@ -41,3 +41,5 @@ PROGRAMS(sys_exit)
 PROGRAMS(page_fault_user)
 PROGRAMS(mm_page_alloc)
 PROGRAMS(count_memcg_events)
+PROGRAMS(sched_switch)
+PROGRAMS(sched_wakeup)

@@ -1,10 +1,10 @@
 /*
  * floor.c - runs a command while programs are attached that do almost nothing:
  *
- *	kernel-floor empty|clock [-f | -t] COMMAND [ARG]...
+ *	kernel-floor empty|clock [-f | -s | -t] COMMAND [ARG]...
  *
- * Both ends of a system call; -f: the three places that tell of a page fault;
- * -t (empty): the perf event of the tracepoint where a call begins.
+ * Both ends of a system call; -f: the three places that tell of a page fault; -s: the two
+ * that tell of a switch, a thread's wake-up and its coming; -t (empty): the perf event of the tracepoint where a call begins.
  */
 #include <stdio.h>
 #include <string.h>
@@ -16,6 +16,7 @@
 static const char *const calls[] = { "sys_enter", "sys_exit", NULL };
 static const char *const faults[] = { "page_fault_user", "mm_page_alloc",
     "count_memcg_events", NULL };
+static const char *const switches[] = { "sched_switch", "sched_wakeup", NULL };
 static const char *const tracepoint[] = { "tracepoint", NULL };
 
 static bool
@@ -49,15 +50,22 @@ attach(const char *what, const char *const *hooks)
 	return 0;
 }
 
+/* NULL: of a system call, since this is no option. */
+static const char *const *
+hooks_of(const char *option)
+{
+	return strcmp(option, "-f") == 0 ? faults : strcmp(option, "-s") == 0 ? switches :
+	    strcmp(option, "-t") == 0 ? tracepoint : NULL;
+}
+
 int
 main(int argc, char **argv)
 {
-	bool fault = argc > 2 && strcmp(argv[2], "-f") == 0;
-	bool at_event = argc > 2 && strcmp(argv[2], "-t") == 0;
-	int status = 1, first = fault || at_event ? 3 : 2;
+	const char *const *hooks = hooks_of(argc > 2 ? argv[2] : "");
+	int status = 1, first = hooks == NULL ? 2 : 3;
 	pid_t pid;
 
-	if (argc <= first || attach(argv[1], fault ? faults : at_event ? tracepoint : calls) != 0) {
+	if (argc <= first || attach(argv[1], hooks == NULL ? calls : hooks) != 0) {
 		fprintf(stderr, "kernel-floor: cannot attach (root?)\n");
 		return 1;
 	}

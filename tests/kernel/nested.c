@@ -19,7 +19,6 @@ static struct kp_cpu cpu;
 static u64 pool[BLOCKS], clock_now;
 static long place, chosen, written;	/* interrupts happen at the chosen place */
 static int burst, depth;
-static u32 in_filter;		/* the process that the filter has */
 static bool no_cpu, no_block;	/* what the maps do not have */
 
 static u32
@@ -39,8 +38,6 @@ fake_lookup(const void *map, u32 key)
 {
 	if (map == &tnf_cpu)
 		return no_cpu ? NULL : &cpu;
-	if (map == &tnf_filter)
-		return key == in_filter ? &in_filter : NULL;
 	if (no_block)
 		return NULL;
 	if (map == &tnf_pool)
@@ -324,12 +321,13 @@ filtered(void)
 		state.on = rows[i].on;
 		state.filter = rows[i].mode;
 		task.flags = rows[i].flags;
-		in_filter = rows[i].has;
+		filter_set[rows[i].has] = KP_FILTER_ALONE;
 		if (is_on(6) != rows[i].is_on || is_on_by(&task, 6) != rows[i].is_on ||
 		    is_on_about(6, 9) != rows[i].about_9) {
 			printf("# filter, row %zu\n", i);
 			good = false;
 		}
+		filter_set[rows[i].has] = 0;
 	}
 	state.filter = KP_FILTER_OFF;
 	task.flags = 0;
