@@ -108,7 +108,7 @@ said same "after $kills kills"
 start=$(sed -n "s,^\([0-9a-f]*\)-.* 00000000 .*$TMP/program\$,\1,p" "/proc/$pid/maps" | head -n 1)
 at() { echo $((0x$start + 0x$(nm "$TMP/program" | sed -n "s/ . $1\$//p"))); }
 
-# uprobe ON: one of somebody else at functions that have fast probes, and USDT's place alike: the
+# uprobe ON: those of somebody else at functions that have fast probes: the
 # kernel executes the first instruction elsewhere, and goes on behind it.
 uprobe()
 {
