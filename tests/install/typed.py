@@ -226,6 +226,7 @@ REDIS = {"$(pidof redis-server)": "{redis}", "/tmp/": "", "redis-cli": "redis-cl
 WATCH = {"tnfwatch": "tnfwatch -c watch.conf"}
 RUN = how(why="the numbers of one run: tests/why/causes.sh judges such verdicts")
 FLEET = how(why="takes a nats-server and three machines: tests/fleet/example.sh")
+POD = how(why="takes a node of Kubernetes: tests/watch/node.sh")
 TABLE = dict.fromkeys((
     # README.md
     "prex -p 24506 -o live.tnf", "list name keys probes io", "enable io", "quit",
@@ -318,6 +319,10 @@ TABLE.update({
              "2> /dev/null | grep -ac order > posted"}),
     'order = tnf.probe("order_start", keys="order", id=int)    # Python': how(text=several_languages),
     '{"mcpServers": {"tnf": {"command": "tnf-mcp", "args": ["/var/lib/tnf"]}}}': how(text=json_text),
+    "tnfdump --columns +span --where 'span == \"b7ad6b7169203331\"' shop.tnf kernel.tnf":
+        how(why="takes the servers of examples/otel/shop: tests/otel/shop.sh"),
+    "pfilter add pod=shop-7d9f                       # the kernel's events of one pod": POD,
+    "tnfdump --columns +pod,container kernel.tnf": POD,
     "./fleet up -c": FLEET, "./fleet load 20": FLEET, "./fleet ask --last 60s -o stall": FLEET,
     "tnfdump --hosts --where 'request == 7' --columns host,order,elapsed,probe,args stall/*": FLEET,
     "tnfdump --hosts --message call,took,message --message reply,back,message --where 'request == 7' "
