@@ -169,13 +169,21 @@ def html(first, *args):
     size = struct.unpack_from("=I", data)[0]
     meta = json.loads(data[8:8 + size])
     base = 8 + (size + 7) // 8 * 8
-    def column(name, letter):
-        _, at, n = meta["columns"][name]
-        return struct.unpack_from(f"={n}{letter}", data, base + at)
-    start, took = column("slice_start", "d"), column("slice_duration", "d")
+    letters = {"u8": "B", "u16": "H", "u32": "I", "i8": "b", "i16": "h", "i32": "i", "f64": "d"}
+    def column(name):
+        kind, at, n = meta["slices"][name]
+        return struct.unpack_from(f"={n}{letters[kind]}", data, base + at)
+    def times(name, summed):
+        """Distances from the time before; one that does not fit 32 bits has its time among the late ones."""
+        late, wide, at, out = iter(column(name + "_late")), meta["slices"][name][0] == "u32", 0, []
+        for d in column(name):
+            out.append(next(late) if wide and d == 2 ** 32 - 1 else at + d)
+            at = out[-1] if summed else 0
+        return out
+    start, took = times("start", True), times("duration", False)
     assert all(0 <= t and t + d <= meta["duration"] for t, d in zip(start, took)), "beyond the page"
     return sorted((meta["spans"][n], int(t) + first, int(d), meta["threads"][w]["pid"]) for n, t, d, w in
-                  zip(column("slice_name", "I"), start, took, column("slice_thread", "I")))
+                  zip(column("name"), start, took, column("thread")))
 
 
 def sqlite(path, *args):
