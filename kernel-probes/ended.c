@@ -23,7 +23,7 @@ map_walk(const char *pin, size_t key_size, size_t value_size, each_f *fn, void *
 {
 	char *keys = malloc(AT_ONCE * key_size), *values = malloc(AT_ONCE * value_size);
 	uint32_t in, out, n, calls;
-	int fd = bpf_obj_get(pin), r = fd < 0 || keys == NULL || values == NULL ? -1 : 0;
+	int fd = kp_map_open(pin, (uint32_t)key_size, (uint32_t)value_size), r = fd < 0 || keys == NULL || values == NULL ? -1 : 0;
 
 	for (calls = 0; r == 0 && calls < CALLS_MAX; calls++) {
 		n = AT_ONCE;

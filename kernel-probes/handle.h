@@ -97,6 +97,9 @@ void kp_pins_remove(struct kp *, const char *name);
 void kp_pins_remove_all(struct kp *);
 /* Pins it there: 0, or the error of kp_refused(). */
 int kp_pin(struct kp *, int fd, const char *path);
+/* Opens a pinned map; -EPROTO: its elements have another size, so that the kernel would write
+   behind ours. */
+int kp_map_open(const char *path, uint32_t key_size, uint32_t value_size);
 /* Closes *fd, which is -1 then. */
 void kp_close_fd(int *fd);
 bool kp_pinned(const char *dir, const char *name);

@@ -14,6 +14,7 @@
 
 #include "kernel-probes/handle.h"
 #include "kernel-probes/import-impl.h"
+#include "kernel-probes/operand.h"
 
 /* The path of a probe's link. */
 
@@ -230,6 +231,19 @@ import_pins_sweep(struct kp *kp)
 		closedir(d);
 }
 
+/* Opens the maps of imported probes.  -EPROTO: another version of ours made one of them. */
+static int
+import_pins_maps(struct kp *kp)
+{
+	kp->asked_fd = kp_map_open(KP_PIN_ASKED, sizeof(uint32_t), sizeof(struct kp_asked));
+	kp->rows_fd = kp_map_open(KP_PIN_ROWS, sizeof(uint32_t), sizeof(struct kp_import_row));
+	kp->counts_fd = kp_map_open(KP_PIN_COUNTS, sizeof(uint32_t), sizeof(struct kp_import_count));
+	kp->where_fd = kp_map_open(KP_PIN_WHERE, sizeof(uint32_t), sizeof(struct kp_where));
+	kp->sites_fd = kp_map_open(KP_PIN_SITES, sizeof(uint64_t), sizeof(struct kp_site_row));
+	return kp->asked_fd == -EPROTO || kp->rows_fd == -EPROTO || kp->counts_fd == -EPROTO ||
+	    kp->where_fd == -EPROTO || kp->sites_fd == -EPROTO ? -EPROTO : 0;
+}
+
 int
 kp_imports_open(struct kp *kp)
 {
@@ -237,11 +251,11 @@ kp_imports_open(struct kp *kp)
 	uint32_t slot, next;
 	int r;
 
-	kp->asked_fd = bpf_obj_get(KP_PIN_ASKED);
-	kp->rows_fd = bpf_obj_get(KP_PIN_ROWS);
-	kp->counts_fd = bpf_obj_get(KP_PIN_COUNTS);
-	kp->where_fd = bpf_obj_get(KP_PIN_WHERE);
-	kp->sites_fd = bpf_obj_get(KP_PIN_SITES);
+	if (import_pins_maps(kp) != 0) {
+		kp_imports_close(kp);
+		kp->foreign = true;
+		return kp->control ? 0 : kp_state_usable(kp);
+	}
 	if (kp->asked_fd < 0 || (a = malloc(sizeof *a)) == NULL)
 		return 0;
 	r = bpf_map_get_next_key(kp->asked_fd, NULL, &next);

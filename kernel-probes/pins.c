@@ -131,6 +131,20 @@ kp_pin(struct kp *kp, int fd, const char *path)
 	return r < 0 ? kp_refused(kp, r, path) : 0;
 }
 
+int
+kp_map_open(const char *path, uint32_t key_size, uint32_t value_size)
+{
+	struct bpf_map_info info = { 0 };
+	uint32_t size = sizeof info;
+	int fd = bpf_obj_get(path);
+
+	if (fd < 0 || (bpf_obj_get_info_by_fd(fd, &info, &size) == 0 &&
+	    info.key_size == key_size && info.value_size == value_size))
+		return fd;
+	close(fd);
+	return -EPROTO;
+}
+
 void
 kp_close_fd(int *fd)
 {

@@ -305,8 +305,8 @@ kp_value_names(struct kp *kp, void (*fn)(void *arg, const char *probe, const cha
 {
 	struct names_call c = { fn, arg, NULL };
 	struct kp_asked *a = malloc(sizeof *a);
-	int fd = bpf_obj_get(KP_PIN_ASKED), r;
 	uint32_t slot, next;
+	int fd = kp_map_open(KP_PIN_ASKED, sizeof slot, sizeof *a), r;
 
 	r = fd < 0 || a == NULL || kp_tracefs_find(kp) < 0 ? -1 :
 	    bpf_map_get_next_key(fd, NULL, &next);

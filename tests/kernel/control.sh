@@ -79,6 +79,15 @@ if [ -x "$bpftool" ]; then
 	grep -q 'another version' "$TMP/err" || fail "$(cat "$TMP/err")"
 	"$kpctl" status | grep -q '^state 2' || fail "foreign pins not reported"
 	echo "ok: foreign pins"
+	# Their elements are larger than ours: nothing is read into less room.
+	"$kpctl" dealloc
+	"$kpctl" alloc 400000 >/dev/null && "$kpctl" enable syscall_end || fail "no buffer after foreign pins"
+	rm -f $dir/asked
+	"$bpftool" map create $dir/asked type hash key 4 value 9000 entries 4 name other flags 1 &&
+		"$bpftool" map update pinned $dir/asked key 0 0 0 0 value $(yes 65 | head -9000) || fail bpftool
+	"$kpctl" status >"$TMP/out" 2>&1 || fail "larger elements: status $?: $(cat "$TMP/out")"
+	grep -q '^state 2' "$TMP/out" || fail "larger elements not reported: $(cat "$TMP/out")"
+	echo "ok: larger elements"
 fi
 "$kpctl" dealloc || [ ! -x "$bpftool" ] || fail "foreign pins stay"
 rm -rf $dir
