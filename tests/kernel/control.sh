@@ -83,6 +83,7 @@ if [ -x "$bpftool" ]; then
 	"$kpctl" dealloc
 	"$kpctl" alloc 400000 >/dev/null && "$kpctl" enable syscall_end || fail "no buffer after foreign pins"
 	rm -f $dir/asked
+	# shellcheck disable=SC2046	# each byte is a word
 	"$bpftool" map create $dir/asked type hash key 4 value 9000 entries 4 name other flags 1 &&
 		"$bpftool" map update pinned $dir/asked key 0 0 0 0 value $(yes 65 | head -9000) || fail bpftool
 	"$kpctl" status >"$TMP/out" 2>&1 || fail "larger elements: status $?: $(cat "$TMP/out")"
