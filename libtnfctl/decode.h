@@ -38,7 +38,8 @@ struct insn {
 	uint64_t number[2];	/* numbers of 32 bits or more in it; 0: none */
 };
 
-/* What an instruction does to those before which a function's arguments are read. */
+/* The change that an instruction makes to the registers from which a function's arguments are
+   read behind the instruction. */
 struct insn_effect {
 	uint8_t	 length;
 	uint8_t	 pushed;	/* bytes that the stack pointer goes down by */

@@ -73,7 +73,7 @@ answer_fire(struct daemon *d, FILE *f, int n, const char **words, const char *by
 		fprintf(f, "ok\n%s\n", d->window.id);
 }
 
-/* What has become of an incident: "open" while it may be kept, "kept", "lost". */
+/* The state of an incident: "open" while it may be kept, "kept", "lost". */
 static void
 answer_incident(struct daemon *d, FILE *f, int n, const char **words, const char *by)
 {

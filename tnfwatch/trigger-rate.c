@@ -9,7 +9,7 @@
  * near the limit passes the limit many times, or, with "until", at the other limit.  silence()
  * fires each time anew.
  *
- * What is counted for several sources together comes from each source in turn, and is put in
+ * A count over several sources together comes from each source in turn, and is put in
  * order at each tick.
  */
 #include <math.h>

@@ -55,7 +55,7 @@ typedef void trigger_fired_fn(void *arg, const struct trigger_firing *);
 struct trigger_source_ops {
 	/* The name of the thread or process of an event; NULL: unknown. */
 	const char *(*comm)(void *source, const struct tnf_event *);
-	/* Of the kernel: does the event belong to a process of this section?  With event NULL: does
+	/* For the kernel: does the event belong to a process of this section?  With event NULL: does
 	   a process of it live? */
 	bool (*is_of)(void *source, const char *section, const struct tnf_event *);
 };

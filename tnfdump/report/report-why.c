@@ -111,7 +111,7 @@ print_lines(struct dump *d, struct out *text)
 	text->p = text->base;
 }
 
-/* What is missing in the trace, and how to get it. */
+/* Says which events the trace lacks, and how to record them. */
 static void
 print_missing(struct dump *d)
 {

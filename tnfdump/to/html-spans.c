@@ -131,7 +131,7 @@ by_thread(const void *x, const void *y)
 	return a->start < b->start ? -1 : a->start > b->start;
 }
 
-/* What lies in something else is one row lower. */
+/* A slice within another slice is drawn one row lower. */
 static void
 nest(struct html_spans *h)
 {

@@ -98,7 +98,7 @@ void html_members_add(struct html_members *, const struct tnf_event *);
 /* Writes "names":[...],"probes":[...] with each column's place. */
 void html_members_json(struct html_members *, struct out *, html_put_fn *, void *arg);
 
-/* What has a beginning and an end: slices and states, sorted by thread and time. */
+/* Slices and states, which have a beginning and an end, sorted by thread and time. */
 struct html_spans;
 
 struct html_spans *html_spans_new(struct html_threads *);

@@ -31,7 +31,7 @@ function hashColor(n) {
 
 const patternCache = new Map();
 
-/* What fillStyle takes: the colour, or where there is room to see it, the pattern. */
+/* The value for fillStyle: the colour or, where there is room to see a pattern, the pattern. */
 function fillOf(look, context) {
 	if (!look.pattern)
 		return look.color || '#888888';

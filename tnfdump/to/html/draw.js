@@ -36,7 +36,7 @@ function drawTitle(t, row, y) {
 	const room = title && !row.open ? t.label - 12 : t.width - 16;
 	drawText(t, sign + row.title + count, 8, y + row.height / 2, room, (title ? '600 ' : '') + '12px system-ui, sans-serif',
 		title ? t.inks.fore : t.inks.pick);
-	/* Of a folded group, the strokes of its busiest threads. */
+	/* A folded group shows the strokes of its busiest threads. */
 	if (title && !row.open && row.lanes)
 		for (const lane of row.lanes.slice(0, 8))
 			if (lane.events.length)

@@ -154,7 +154,7 @@ function doubleClick(t, e) {
 		t.view(t.range[0], t.range[1]);
 }
 
-/* What the pointer is over, in words. */
+/* Says in words which thing is under the pointer. */
 function hover(t, e) {
 	const what = t.at(e.offsetX, e.offsetY);
 	showTip(t, e.pointerType === 'touch' ? null : tipText(t, what), e);

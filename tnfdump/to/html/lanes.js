@@ -51,7 +51,7 @@ function packedRows(slice, list) {
 	return rows.map((l) => new Spans(slice, Uint32Array.from(l)));
 }
 
-/* Who ran on a processor: from its events, each of which a thread wrote there. */
+/* The threads that ran on a processor, from its events: the thread that wrote an event ran there. */
 function cpuRow(data, list) {
 	const start = [], end = [], thread = [], event = [];
 	for (const i of list) {
@@ -171,7 +171,7 @@ class Lanes {
 		return !f || lane.title.toLowerCase().includes(f) || lane.group.title.toLowerCase().includes(f);
 	}
 
-	/* What stands on the screen, from top to bottom. */
+	/* The lanes on the screen, from top to bottom. */
 	visible() {
 		const list = [], pinned = this.pinned.filter((l) => this.matches(l));
 		if (pinned.length)

@@ -118,7 +118,7 @@ function startKeys(app) {
 	addEventListener('popstate', () => restore(app));
 }
 
-/* What the parts share.  'tell' is called after each change, and says of what. */
+/* The state that the parts share.  'tell' is called after each change, with the thing that changed. */
 class App {
 	constructor(data) {
 		Object.assign(this, { data, restoring: false });

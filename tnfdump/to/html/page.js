@@ -105,7 +105,7 @@ function showHead(data) {
 	byId('losses').textContent = lossTexts(m).join(' \u00b7 ');
 }
 
-/* What triggers fired for, in the head; the rest is on the timeline. */
+/* The head names why triggers fired; the timeline shows the rest. */
 function showFired(app) {
 	const list = app.data.marks.filter((m) => m.fired);
 	for (const m of list.slice(0, 5))

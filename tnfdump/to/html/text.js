@@ -22,7 +22,7 @@ function wallText(data, ns, utc) {
 		date.toLocaleString(undefined, { hour12: false, timeZoneName: 'short' });
 }
 
-/* Of several machines: whose it is. */
+/* The machine's name, if the trace is from several machines. */
 function hostText(t) {
 	return t.host ? t.host + ': ' : '';
 }

@@ -48,7 +48,7 @@ class Timeline {
 		return lane.rows || (lane.rows = lane.make());
 	}
 
-	/* Where in a thread's lane its parts begin. */
+	/* The offsets at which the parts of a thread's lane begin. */
 	placesOf(lane) {
 		const state = GAP / 2, slices = state + (lane.state ? STATE : 0);
 		const ticks = slices + Math.max((lane.depth || 0) * ROW, lane.events.length || lane.state ? 0 : ROW);
@@ -59,7 +59,7 @@ class Timeline {
 		return this.chain && this.chain.lane === lane ? this.chain.depth * ROW + GAP : 0;
 	}
 
-	/* Where is time t; when is pixel x? */
+	/* From a time to its pixel, and from a pixel to its time. */
 	x(t) { return this.label + (t - this.from) / (this.to - this.from) * (this.width - this.label); }
 	time(x) { return this.from + (x - this.label) / (this.width - this.label) * (this.to - this.from); }
 
@@ -181,7 +181,7 @@ class Timeline {
 			this.scroll = Math.max(0, lane.y - this.tall / 3);
 	}
 
-	/* What is under a point: { kind, ... }, as drawn. */
+	/* The thing that is drawn under a point: { kind, ... }. */
 	at(px, py) {
 		if (py < this.top)
 			return py < RULER ? { kind: 'ruler' } : this.markAt(px);
