@@ -26,16 +26,16 @@ static const struct refused_object {
 
 /*
  * The functions that libtnfprobe calls when a thread hits a probe for the first time and when it
- * opens the file, and those that these functions call by name (tests/sites/names.sh compares the list with what libtnfprobe
- * imports).  The other names of the same function, such as __libc_malloc, count too: they are
- * at the same address.
+ * opens the file, and those that these functions call by name (tests/sites/names.sh compares the
+ * list with what libtnfprobe imports).  The other names of the same function, such as
+ * __libc_malloc, count too: they are at the same address.
  */
 static const char *const recording[] = {
 	"__asprintf_chk", "__ctype_b_loc", "__ctype_tolower_loc", "__cxa_finalize",
 	"__errno_location", "__memcpy_chk", "__memmove_chk", "__realpath_chk",
 	"__register_atfork", "__snprintf_chk", "__stack_chk_fail", "__strcat_chk",
 	"__vsnprintf_chk", "aligned_alloc", "asprintf", "calloc", "clock_gettime", "close",
-	"dl_iterate_phdr", "faccessat", "fchmod", "flock", "free", "fstat64", "fstatat64",
+	"dl_iterate_phdr", "dlinfo", "faccessat", "fchmod", "flock", "free", "fstat64", "fstatat64",
 	"getauxval", "getcwd", "geteuid", "getpid", "getppid", "getrandom", "getrlimit64",
 	"kill", "linkat", "madvise", "malloc", "malloc_usable_size", "memalign", "memccpy",
 	"memchr", "memcmp", "memcpy", "memmove", "memset", "mmap64", "mprotect", "mremap",

@@ -49,7 +49,7 @@ static bool from_start;		/* we were there before the program made threads or fil
 void
 tnf_names_load(void)
 {
-	const char *parent = getenv("TRACEPARENT");
+	const char *parent = secure_getenv("TRACEPARENT");
 
 	from_start = __libc_single_threaded;
 	if (parent != NULL && strlen(parent) == sizeof(traceparent) - 1 &&

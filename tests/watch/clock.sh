@@ -72,7 +72,7 @@ fire_next hand
 in_order "set back"
 
 # The hour is one of the machine, not of the clock.
-w fire few >"$TMP/out" || fail "fire"
+! w fire few >"$TMP/out" 2>"$TMP/err" || fail "fire says nothing of the limit"
 [ -z "$(cat "$TMP/out")" ] || fail "a third one: $(cat "$TMP/out")"
 
 # A second that does not pass, so that all have one name.
