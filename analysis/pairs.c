@@ -107,6 +107,7 @@ struct pairs {
 	void		 (*dropped)(void *, void **);
 	void		*dropped_arg;
 	tnf_stream_t	*stream;	/* NULL: any stream */
+	bool		 complete;	/* all probes of the stream are known */
 };
 
 struct pairs *
@@ -238,9 +239,16 @@ pairs_of(struct pairs *p, tnf_stream_t *stream)
 	p->stream = stream;
 }
 
-/* True if there is a probe that starts what this probe would end; thread_exit has none. */
+void
+pairs_complete(struct pairs *p)
+{
+	p->complete = true;
+}
+
+/* True if there is a probe that starts what this probe would end, or ends what it would start;
+   thread_exit has none. */
 static bool
-has_start(const struct pairs *p, const char *probe, size_t stem, const char *ending)
+has_other(const struct pairs *p, const char *probe, size_t stem, const char *ending)
 {
 	char *name;
 	bool has;
@@ -259,10 +267,12 @@ try_endings(struct pairs *p, struct role *r, const char *probe)
 	size_t n = 0, stem;
 
 	for (size_t i = 0; i < sizeof(endings) / sizeof(*endings) && n == 0; i++) {
-		if ((n = pairs_stem(probe, endings[i].start)) > 0)
+		if ((stem = pairs_stem(probe, endings[i].start)) > 0 &&
+		    (!p->complete || has_other(p, probe, stem, endings[i].end))) {
 			r->role = PAIR_START;
-		else if ((stem = pairs_stem(probe, endings[i].end)) > 0 &&
-		    has_start(p, probe, stem, endings[i].start)) {
+			n = stem;
+		} else if ((stem = pairs_stem(probe, endings[i].end)) > 0 &&
+		    has_other(p, probe, stem, endings[i].start)) {
 			r->role = PAIR_END;
 			n = stem;
 		}

@@ -60,6 +60,9 @@ struct pairs *pairs_copy_rules(const struct pairs *);
 /* Sets the stream that is fed, before the first event.  A probe whose name has the ending
    of an end then ends something only if the stream has a probe that would start it. */
 void pairs_of(struct pairs *, tnf_stream_t *);
+/* That stream knows all its probes by now, as one that is followed does not.  A probe whose name has
+   the ending of a start then starts something only if the stream has a probe that would end it. */
+void pairs_complete(struct pairs *);
 
 /* Adds a rule "start,end[,member...]".  Returns 0, or -1 and *reterr says why (constant
    text). */

@@ -255,4 +255,25 @@ grep -q "\"by_cpu\":\[{\"cpu\":0,\"events\":[0-9]*,\"first_ns\":$(first 0),\"las
     grep -q '^  complete:  *from [0-9.]* s: earlier events were overwritten' out || fail "--info: $(cat out)"
 "$tnfdump" --info k.tnf 2> /dev/null | grep -q '^  complete:  *from the start$' || fail "--info: complete"
 "$tnfdump" --info --cpu 0 k.tnf 2> /dev/null | grep 'complete:' && fail "--info: of what is kept"
+
+# --tree: an entry whose return the trace does not have is a point, not the begin of a level that
+# never ends; a function with both, and what happens in it, is a level.
+"$story" entries.tnf <<'M' || fail "story"
+kernel
+kernel-part
+probe point_entry function id:tnf_int32
+probe whole_entry function id:tnf_int32
+probe whole_return function id:tnf_int32
+1000 7 7 0x100 0 point_entry 1
+2000 7 7 0x100 0 point_entry 2
+3000 7 7 0x100 0 whole_entry 3
+4000 7 7 0x100 0 point_entry 4
+5000 7 7 0x100 0 whole_return 5
+6000 7 7 0x100 0 point_entry 6
+M
+column() { "$tnfdump" --tree entries.tnf | sed -n "s/{\"id\":$1}.*//p" | sed 's/[a-z_]* *$//' | wc -c; }
+for id in 2 3 5 6; do
+	[ "$(column $id)" -eq "$(column 1)" ] || fail "--tree: event $id: $("$tnfdump" --tree entries.tnf)"
+done
+[ "$(column 4)" -eq $(($(column 1) + 2)) ] || fail "--tree: what is inside: $("$tnfdump" --tree entries.tnf)"
 echo "exports tell"

@@ -2,8 +2,8 @@
  * report-tree.c - --tree: events indented by level and nesting.
  *
  * Levels are application, system call, kernel, interrupt.  Within a level, events between a
- * start and its end are one step further in.  The line of an end has the duration in
- * brackets.
+ * start and its end are one step further in, if the trace has the probe of such an end at all.
+ * The line of an end has the duration in brackets.
  */
 
 #include "analysis/attrs.h"
@@ -40,7 +40,11 @@ tree_begin(struct dump *d)
 
 	t->d = d;
 	tnf_map_init(&t->depths, sizeof(unsigned));
-	reports_pairs(d);
+	/* Functions are often traced without their returns: their entries are points. */
+	if (d->follow == NULL)
+		pairs_complete(reports_pairs(d));
+	else
+		reports_pairs(d);
 	out_lit(&d->out, "    Elapsed (ms)    PID  LWPID CPU Event\n");
 	d->state = t;
 	return 0;
