@@ -18,13 +18,13 @@ import sys
 
 SUITES = {'unit', 'golden'}
 
-# A qemu-user is no kernel: no MADV_WIPEONFORK, no seccomp, its own threads, signals and
+# A qemu-user is no kernel: no MADV_WIPEONFORK or MADV_DONTFORK, no ptrace, no seccomp, its own threads, signals and
 # words on standard error; no terminal behind forkpty(); the sanitizers' libraries are
 # not there.
 IMPOSSIBLE = re.compile(r'''
     old-client|common-map|.*tsan.*|prex,\ scripts.*|prex,\ messages|prex,\ start.*|
     prex,\ mistakes|writer-(process|forks|room|files|open|children|storm|values).*|
-    writer-late|writer-property-asan|kernel-.*|links|messages
+    writer-late|writer-property-asan|kernel-.*|links|messages|dump-pods|otel-check
     ''', re.X)
 
 # They take minutes there, and say no more than they do here.
