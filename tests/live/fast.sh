@@ -103,6 +103,33 @@ done
 run 'disable keys=function' || fail "after the kills: $(cat "$TMP/err")"
 said same "after $kills kills"
 
+# So does prex that is killed at a system call of enable or disable: at each with TNF_STRESS=long, else
+# at every eleventh, until prex comes to its end.
+if command -v strace >/dev/null && [ "$kills" -gt 0 ]; then
+	[ "${TNF_STRESS:-}" = long ] && step=1 || step=11
+	n=1 killed=0
+	until [ "$n" -gt 5000 ]; do
+		# shellcheck disable=SC2086
+		(cd "$out" && timeout 60 $as strace -o /dev/null -e inject=all:signal=KILL:when=$n "$prex" --fast \
+			-p "$pid" -o "$out/trace" -c 'enable function=/^exec_/; disable keys=function') >/dev/null 2>&1 && break
+		kill -0 "$pid" 2>/dev/null || fail "killed at system call $n: the target has ended"
+		n=$((n + step)) killed=$((killed + 1))
+	done
+	[ "$killed" -ge 10 ] || fail "killed at $killed system calls alone"
+	run 'disable keys=function' || fail "after $killed kills at system calls: $(cat "$TMP/err")"
+	said same "after kills at $killed system calls"
+	echo "killed at $killed system calls"
+fi
+
+# A debugger's breakpoint in place of a jump: it hits, goes, and the jump is there again.
+if command -v gdb >/dev/null && run 'enable function=/^exec_/'; then
+	timeout 60 gdb -nx -batch -p "$pid" -ex 'handle SIGALRM nostop noprint pass' -ex 'break exec_deep' -ex continue \
+		-ex continue -ex delete -ex detach </dev/null >"$TMP/gdb" 2>&1
+	[ "$(grep -c 'hit Breakpoint 1' "$TMP/gdb")" -eq 2 ] || fail "gdb: $(cat "$TMP/gdb")"
+	said changed "after gdb"
+	run 'disable keys=function' || fail "after gdb: $(cat "$TMP/err")"
+	said same "after gdb, off"
+fi
 
 # at FUNCTION: where the process has it
 start=$(sed -n "s,^\([0-9a-f]*\)-.* 00000000 .*$TMP/program\$,\1,p" "/proc/$pid/maps" | head -n 1)

@@ -1,0 +1,97 @@
+#!/bin/sh
+# fast-life.sh PREX PROGRAM LIBRARY - code with fast probes that comes and goes: a library that is closed
+# and opened again, a program that executes itself, one with a filter of system calls.
+# The program goes on with right results, and probes are switched on again or refused with a reason.
+. "${TNF_SOURCE:-../..}/tests/lib.sh"
+prex=$(realpath "$1") program=$2 library=$3
+need_ptrace
+scratch
+[ "$(uname -m)" = x86_64 ] || skip "x86-64 alone has fast probes"
+cp "$library" "$TMP/library.so"
+cp "$program" "$TMP/program"
+
+# As a user without any rights: what is refused does not go to the kernel.
+as=
+if [ "$(id -u)" -eq 0 ]; then
+	chmod 755 "$TMP"
+	mkdir "$TMP/out" && chown 65534 "$TMP/out"
+	as="setpriv --reuid=65534 --regid=65534 --clear-groups"
+	# shellcheck disable=SC2086  # words are meant
+	$as "$prex" --version >/dev/null 2>&1 || skip "a user cannot run $prex"
+else
+	mkdir "$TMP/out"
+fi
+HOME=$TMP/out
+export HOME
+trap 'kill -9 $pid 2>/dev/null; test_end' EXIT
+
+start()
+{
+	: >"$TMP/said"
+	# shellcheck disable=SC2086
+	$as env ${2:+LD_PRELOAD="$2"} "$TMP/program" "$TMP/library.so" "$1" >>"$TMP/said" &
+	pid=$!
+	wait_for 30 grep -q ready "$TMP/said" || fail "$1: the program does not begin: $(cat "$TMP/said")"
+}
+
+# run COMMANDS: by a prex of its own
+run()
+{
+	# shellcheck disable=SC2086
+	(cd "$TMP/out" && timeout 60 $as "$prex" --fast -p "$pid" -o "$TMP/out/trace" -c "$1") >"$TMP/prex" 2>"$TMP/err"
+}
+is_on() { grep -q "name=life_twice_entry enable=$1 .*fast=yes" "$TMP/prex"; }
+lives() { kill -0 "$pid" 2>/dev/null || fail "$1: the program has ended: $(cat "$TMP/said" "$TMP/err")"; }
+
+# after SIGNAL WORD: it has done what the signal asks for, and calls the function again
+after()
+{
+	: >"$TMP/said"
+	kill -"$1" "$pid"
+	wait_for 30 grep -q "$2" "$TMP/said" || fail "$1: no answer: $(cat "$TMP/said" "$TMP/err")"
+	sleep 0.1
+	lives "after $1"
+}
+
+start free
+run 'enable function=life_twice; list probes keys=function' || fail "prex: $(cat "$TMP/err")"
+is_on on || {
+	grep -q "fast=no: .*Zydis\|fast=no: .*built" "$TMP/prex" && skip "built without Zydis"
+	fail "not on: $(cat "$TMP/prex" "$TMP/err")"
+}
+# The library is patched once, twice, and goes; what comes in its place has no jumps.
+for round in 1 2 3; do
+	after USR1 again
+	run 'enable function=life_twice; list probes keys=function' || fail "dlopen $round: $(cat "$TMP/err")"
+	is_on on || fail "dlopen $round: not on: $(cat "$TMP/prex" "$TMP/err")"
+	lives "dlopen $round"
+done
+after USR1 again
+run 'disable keys=function' || fail "of a library that has gone: $(cat "$TMP/err")"
+after USR1 again
+
+# The program that comes by exec has no jumps, and can get them.
+run 'enable function=life_twice' || fail "before exec: $(cat "$TMP/err")"
+after USR2 ready
+run 'enable function=life_twice; list probes keys=function' || fail "after exec: $(cat "$TMP/err")"
+is_on on || fail "after exec: not on: $(cat "$TMP/prex" "$TMP/err")"
+run 'disable keys=function; list probes keys=function' || fail "after exec: $(cat "$TMP/err")"
+is_on off || fail "after exec: not off: $(cat "$TMP/prex" "$TMP/err")"
+lives "after exec"
+kill -9 "$pid"
+wait "$pid" 2>/dev/null
+
+# A filter that refuses calls to the program: nothing is on, prex says why, the program goes on; with
+# libtnfprobe in the program from its start, and without.
+for preload in '' "$TNF_BUILD/libtnfprobe/libtnfprobe.so.1"; do
+	start filter "$preload"
+	run 'enable function=life_twice; list probes keys=function'
+	sleep 0.1
+	lives "filter"
+	is_on on && fail "in spite of the filter, the probe is on: $(cat "$TMP/prex")"
+	grep -q 'seccomp filter' "$TMP/err" || fail "filter: no reason: $(cat "$TMP/prex" "$TMP/err")"
+	cat "$TMP/prex" "$TMP/err"
+	kill -9 "$pid"
+	wait "$pid" 2>/dev/null
+done
+echo "the program lives through all that"
