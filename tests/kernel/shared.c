@@ -1,12 +1,14 @@
 /*
  * shared.c - CPUs share the blocks: a busy one has the history, an idle one keeps
- * its last events, and a copy has those of each CPU without a hole.
+ * its last events, and a copy has those of each CPU without a hole, on large machines too.
  *
  * The CPUs are threads, and the code is the kernel's.  With the name of a file as
  * argument it writes one.
  */
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -17,24 +19,37 @@
 
 #define BLOCKS	256u
 #define CPUS	4u
+#define CPUS_MAX	256u		/* of the model of a large machine */
 #define FIRST	(KP_DATA / KP_BLOCK_SIZE)
 
 static struct kp_block *buffer;
-static struct kp_cpu cpus[CPUS];
-static u64 pool[BLOCKS];
-static u32 written[CPUS];
+static struct kp_cpu cpus[CPUS_MAX];
+static u64 pool[CPUS_MAX * KP_CPU_HOLDS * 2];
+static u32 written[CPUS_MAX], n_cpus, n_blocks;
 static volatile bool stop;
 static __thread u32 this;
+static __thread u64 tries;	/* looks at a slot of the pool */
+
+/* The table of bench/README, "Many CPUs". */
+_Static_assert(sizeof(struct kp_cpu) == 160 && offsetof(struct kp_cpu, lost) == 72 &&
+    offsetof(struct kp_cpu, thread) == 136, "struct kp_cpu is told otherwise in bench/README");
+_Static_assert((TNF_EXT_OFFSET + offsetof(struct tnf_ext, data_cursor)) / 64 == 1 &&
+    (TNF_EXT_OFFSET + offsetof(struct tnf_ext, lost)) / 64 == 2 &&
+    offsetof(struct kp_shared, stored) / 64 == 1,
+    "the lines of the file header and of struct kp_shared are told otherwise there");
 
 /* At the chosen place of the code a CPU stops, and this happens meanwhile. */
 static __thread void (*meanwhile)(void);
 static __thread int place, chosen;
+static __thread u32 yields;	/* not 0: now and then another CPU runs on */
 
 static void
 interrupt(void)
 {
 	void (*f)(void) = meanwhile;
 
+	if (yields != 0 && (yields = yields * 1664525 + 1013904223) >> 24 == 0)
+		sched_yield();
 	if (f == NULL || place++ != chosen)
 		return;
 	meanwhile = NULL;
@@ -60,26 +75,37 @@ static void *
 fake_lookup(const void *map, u32 key)
 {
 	if (map == &tnf_cpu)
-		return key < CPUS ? &cpus[key] : NULL;
+		return key < n_cpus ? &cpus[key] : NULL;
+	tries += map == &tnf_pool;
 	if (map == &tnf_pool)
 		return key < state.pool ? &pool[key] : NULL;
-	return map == &tnf_buf && key < BLOCKS ? &buffer[key] : NULL;
+	return map == &tnf_buf && key < n_blocks ? &buffer[key] : NULL;
+}
+
+static void
+begin_with(u32 how_many, u32 blocks)
+{
+	struct kp_defs defs;
+
+	n_cpus = how_many;
+	n_blocks = blocks;
+	free(buffer);
+	buffer = aligned_alloc(KP_BLOCK_SIZE, blocks * KP_BLOCK_SIZE);
+	if (buffer == NULL)
+		abort();
+	memset(buffer, 0, blocks * KP_BLOCK_SIZE);
+	memset(written, 0, sizeof written);
+	if (kp_defs_write((char *)buffer, blocks * KP_BLOCK_SIZE, 1, &defs) != 0)
+		abort();
+	fake_begin((void *)((char *)buffer + TNF_EXT_OFFSET), buffer, FIRST, blocks,
+	    cpus, how_many, pool);
+	state.sched_tag = defs.sched_tag;
 }
 
 static void
 begin(void)
 {
-	struct kp_defs defs;
-
-	if (buffer == NULL)
-		buffer = aligned_alloc(KP_BLOCK_SIZE, BLOCKS * KP_BLOCK_SIZE);
-	memset(buffer, 0, BLOCKS * KP_BLOCK_SIZE);
-	memset(written, 0, sizeof written);
-	if (kp_defs_write((char *)buffer, BLOCKS * KP_BLOCK_SIZE, 1, &defs) != 0)
-		abort();
-	fake_begin((void *)((char *)buffer + TNF_EXT_OFFSET), buffer, FIRST, BLOCKS,
-	    cpus, CPUS, pool);
-	state.sched_tag = defs.sched_tag;
+	begin_with(CPUS, BLOCKS);
 }
 
 /* The n-th event of a CPU says so. */
@@ -113,7 +139,7 @@ add_block(struct part *part, const char *base)
 	struct part *p = &part[s->cpuid];
 	u32 at;
 
-	if (s->tag != state.sched_tag || s->cpuid < 0 || s->cpuid >= (s32)CPUS)
+	if (s->tag != state.sched_tag || s->cpuid < 0 || s->cpuid >= (s32)n_cpus)
 		return false;
 	p->first = p->blocks == 0 || s->number < p->first ? s->number : p->first;
 	p->last = p->blocks == 0 || s->number > p->last ? s->number : p->last;
@@ -137,8 +163,8 @@ count_parts(const char *copy, struct part *part)
 {
 	const struct tnf_block_header *h;
 
-	memset(part, 0, CPUS * sizeof *part);
-	for (u32 n = FIRST; n < BLOCKS; n++) {
+	memset(part, 0, n_cpus * sizeof *part);
+	for (u32 n = FIRST; n < n_blocks; n++) {
 		h = (const void *)(copy + (size_t)n * KP_BLOCK_SIZE);
 		if (h->generation != 0 && h->bytes_valid > KP_BLOCK_HEADER &&
 		    !add_block(part, (const char *)h)) {
@@ -153,7 +179,7 @@ count_parts(const char *copy, struct part *part)
 static bool
 has_no_hole(const struct part *part)
 {
-	for (u32 i = 0; i < CPUS; i++) {
+	for (u32 i = 0; i < n_cpus; i++) {
 		const struct part *p = &part[i];
 
 		if (p->blocks == 0 || (p->last - p->first + 1 == p->blocks &&
@@ -301,6 +327,75 @@ copies(int n)
 	return ok;
 }
 
+/* A large machine: each CPU writes this many events, and stops where chance wants. */
+#define MANY_EVENTS	4000u
+
+static u64 all_tries;
+
+static void *
+write_many(void *arg)
+{
+	u32 cpu = (u32)(uintptr_t)arg;
+
+	yields = cpu + 1;
+	for (u32 i = 0; i < MANY_EVENTS; i++)
+		write_event(cpu);
+	yields = 0;
+	__sync_fetch_and_add(&all_tries, tries);
+	return NULL;
+}
+
+/* The copy has every block that was written to, and each CPU's last event. */
+static bool
+copy_of_many(u64 taken)
+{
+	size_t size = n_blocks * KP_BLOCK_SIZE;
+	char *copy = calloc(1, size);
+	struct snapshot_sink sink = { .put = put, .arg = copy };
+	struct part part[CPUS_MAX];
+	u64 lost = 0, used = 0, events = 0;
+	struct snapshot s;
+	bool ok;
+
+	ok = copy != NULL && snapshot_open(&s, buffer, size) == SNAPSHOT_OK &&
+	    snapshot_copy(&s, &sink) == SNAPSHOT_OK && count_parts(copy, part) &&
+	    has_no_hole(part);
+	for (u32 i = 0; ok && i < n_cpus; i++) {
+		for (u32 k = 0; k < TNF_LOST_REASONS; k++)
+			lost += cpus[i].lost[k];
+		ok = part[i].high == written[i] &&
+		    part[i].blocks >= KP_CPU_HOLDS - KP_CPU_AHEAD;
+		used += part[i].blocks;
+		events += written[i];
+	}
+	printf("# %u CPUs hold %u of %u blocks, %u are in the pool; %llu swaps took %llu tries; "
+	    "%llu events lost; a copy of %zu KiB has %llu blocks of events\n", n_cpus,
+	    n_cpus * KP_CPU_HOLDS, n_blocks - FIRST, (u32)state.pool, (unsigned long long)taken,
+	    (unsigned long long)all_tries, (unsigned long long)lost, size / 1024,
+	    (unsigned long long)used);
+	free(copy);
+	return ok && events + lost == (u64)n_cpus * MANY_EVENTS;
+}
+
+static bool
+many(u32 how_many)
+{
+	const struct tnf_ext *ext;
+	pthread_t thread[CPUS_MAX];
+	u64 before;
+
+	begin_with(how_many, FIRST + how_many * KP_CPU_HOLDS * 2);
+	ext = (const void *)((char *)buffer + TNF_EXT_OFFSET);
+	before = ext->data_cursor;
+	all_tries = 0;
+	for (u32 i = 0; i < how_many; i++)
+		if (pthread_create(&thread[i], NULL, write_many, (void *)(uintptr_t)i) != 0)
+			abort();
+	for (u32 i = 0; i < how_many; i++)
+		pthread_join(thread[i], NULL);
+	return copy_of_many(ext->data_cursor - before);
+}
+
 /* A file in which CPU 0 has overwritten its first events, and CPU 1 has come late. */
 static int
 write_file(const char *name)
@@ -333,6 +428,10 @@ main(int argc, char **argv)
 		printf("ok 2 - copies without a hole\n");
 	well = stops_anywhere();
 	printf("%s 3 - a CPU that stands still while it takes a block\n", well ? "ok" : "not ok");
-	printf("1..3\n");
+	if (!many(64) || !many(CPUS_MAX))
+		printf("not ok 4 - 64 and 256 CPUs write at once\n"), ok = false;
+	else
+		printf("ok 4 - 64 and 256 CPUs write at once\n");
+	printf("1..4\n");
 	return !(ok && well);
 }
