@@ -2,9 +2,9 @@
  * agent.c - tnfwatch agent: keeps the history that other machines ask for, and gives it to them.
  *
  * The agent is a process of its own, which tnfwatch starts if there is a section [fleet]:
- * the network must not disturb rings and triggers.  Two threads of the NATS library call us:
- * one with questions, one with requests for the files that a question has kept;
- * they share nothing but files.  A question is a file DIRECTORY/fleet/QUESTION with the
+ * the network must not disturb rings and triggers.  Threads of the NATS library call us:
+ * two with questions, one at a time, and one with requests for the files that a question has kept;
+ * the latter shares nothing but files with them.  A question is a file DIRECTORY/fleet/QUESTION with the
  * answer in it: so a question that comes again gets the same answer, even if we were killed.
  * Only if the machine itself goes down after an answer and before its disk has the file,
  * the question is new to the agent, and keeps the history that is there after the boot.  An
@@ -33,22 +33,48 @@
 #define CONNECT_MAX	30		/* s, from one attempt to the next */
 #define AGAIN		3		/* s, until a process that was turned out begins anew */
 
-/* May one more question be answered now, by the limit? */
-static bool
-agent_limit(struct agent *a)
+/* The share of the asker whose name ends the question's subject.  The server's permissions say who
+   may publish there, a name in the question itself could be anybody's.  Without a name, or if
+   too many names have come, it is the common share. */
+static struct agent_share *
+agent_share(struct agent *a, const char *subject)
 {
+	char head[FLEET_TEXT];
+	const char *asker;
+	unsigned i = 1;
+
+	fleet_subject(a->c, "ask", "", head, sizeof head);
+	if (strncmp(subject, head, strlen(head)) != 0)
+		return &a->share[0];
+	asker = subject + strlen(head);
+	while (i <= a->n_shares && strcmp(a->share[i].asker, asker) != 0)
+		i++;
+	if (i == AGENT_SHARES || !fleet_name_is_good(asker))
+		return &a->share[0];
+	if (i > a->n_shares) {
+		strcpy(a->share[i].asker, asker);
+		a->n_shares = i;
+	}
+	return &a->share[i];
+}
+
+/* May one more question with this subject be answered now, by the limit? */
+static bool
+agent_limit(struct agent *a, const char *subject)
+{
+	struct agent_share *s = agent_share(a, subject);
 	unsigned n = a->c->fleet.limit_n;
 	int64_t now = now_mono(), *oldest;
 
 	if (n == 0)
 		return true;
-	if (a->asked == NULL)
-		a->asked = tnf_xcalloc(n, sizeof *a->asked);
-	oldest = &a->asked[a->n_asked % n];
-	if (a->n_asked >= n && now - *oldest < a->c->fleet.limit_ns)
+	if (s->asked == NULL)
+		s->asked = tnf_xcalloc(n, sizeof *s->asked);
+	oldest = &s->asked[s->n_asked % n];
+	if (s->n_asked >= n && now - *oldest < a->c->fleet.limit_ns)
 		return false;
 	*oldest = now;
-	a->n_asked++;
+	s->n_asked++;
 	return true;
 }
 
@@ -102,6 +128,7 @@ agent_question(natsConnection *nc, natsSubscription *sub, natsMsg *msg, void *ar
 	char reply[FLEET_TEXT];
 	bool known, noted = false;
 
+	pthread_mutex_lock(&a->lock);
 	if (!fleet_decode(natsMsg_GetData(msg), (size_t)natsMsg_GetDataLength(msg), ask, NULL) ||
 	    strcmp(ask->kind, "ask") != 0 || *ask->question == '\0' || !agent_reply(a, msg, reply) ||
 	    strstr(ask->question, ".slice") != NULL)
@@ -119,7 +146,7 @@ agent_question(natsConnection *nc, natsSubscription *sub, natsMsg *msg, void *ar
 	known = agent_record_read(a, ask->question, old);
 	if (known)
 		strcpy(ask->incident, old->incident);
-	else if (!agent_limit(a))
+	else if (!agent_limit(a, natsMsg_GetSubject(msg)))
 		strcpy(ask->why, "asked too often: limit in [fleet]");
 	else {
 		agent_pin(a, ask, ask->incident);
@@ -141,6 +168,7 @@ agent_question(natsConnection *nc, natsSubscription *sub, natsMsg *msg, void *ar
 		agent_record_sync(a, ask->question);
 	}
 out:
+	pthread_mutex_unlock(&a->lock);
 	free(ask);
 	free(old);
 	natsMsg_Destroy(msg);
@@ -302,17 +330,21 @@ agent_lease(const struct agent *a, jsCtx **js, kvStore **kv)
 }
 
 static bool
-agent_subscribe(struct agent *a, natsSubscription *subs[2])
+agent_subscribe(struct agent *a, natsSubscription *subs[3])
 {
 	char subject[FLEET_TEXT];
 
 	fleet_subject(a->c, "ask", NULL, subject, sizeof subject);
 	if (natsConnection_Subscribe(&subs[0], a->nc, subject, agent_question, a) != NATS_OK)
 		return false;
+	/* Of askers with a name; a server that does not permit it says so, and the rest works. */
+	fleet_subject(a->c, "ask", "*", subject, sizeof subject);
+	if (natsConnection_Subscribe(&subs[2], a->nc, subject, agent_question, a) != NATS_OK)
+		return false;
 	fleet_subject(a->c, "host", a->host, subject, sizeof subject);
 	if (natsConnection_Subscribe(&subs[1], a->nc, subject, agent_request, a) != NATS_OK)
 		return false;
-	for (int i = 0; i < 2; i++)
+	for (int i = 0; i < 3; i++)
 		natsSubscription_SetPendingLimits(subs[i], PENDING_MAX, PENDING_BYTES);
 	return true;
 }
@@ -380,8 +412,8 @@ int
 agent_run(const char *file)
 {
 	struct config *c = config_read(file, stderr);
-	struct agent a = { .c = c };
-	natsSubscription *subs[2] = { NULL, NULL };
+	struct agent a = { .c = c, .lock = PTHREAD_MUTEX_INITIALIZER };
+	natsSubscription *subs[3] = { NULL, NULL, NULL };
 	const struct sigaction end = { .sa_handler = agent_end };
 
 	if (c == NULL)

@@ -195,7 +195,7 @@ ask_publish(struct ask *a, const char *reply)
 {
 	char subject[FLEET_TEXT], why[FLEET_TEXT];
 
-	fleet_subject(a->c, "ask", NULL, subject, sizeof subject);
+	fleet_subject(a->c, "ask", a->c->fleet.asker, subject, sizeof subject);
 	a->question->sent = now_wall();
 	if (!fleet_publish(a->nc, subject, reply, a->question)) {
 		say("%s: cannot ask: no connection to the server", subject);

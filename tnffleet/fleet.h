@@ -39,11 +39,19 @@ bool fleet_publish(natsConnection *, const char *subject, const char *reply,
 /* The agent: "tnfwatch agent". */
 
 #define AGENT_RECORDED	"recorded"	/* the incident of files that are there anyway */
+#define AGENT_SHARES	17		/* of the limit: the common one, and of askers with a name */
 #define AGENT_COSTS	64		/* questions whose cost is known */
 
 struct agent_cost {
 	char	 question[FLEET_NAME];
 	int64_t	 cpu, wall;	/* ns */
+};
+
+/* What an asker has had of the limit. */
+struct agent_share {
+	char	 asker[FLEET_NAME];
+	int64_t	*asked;			/* when the last limit_n came, a ring */
+	uint64_t n_asked;
 };
 
 struct agent {
@@ -54,9 +62,10 @@ struct agent {
 	natsConnection *nc;
 	char	*directory;		/* DIRECTORY/fleet */
 
-	/* The thread with questions uses these. */
-	int64_t	*asked;			/* when the last limit_n came, a ring */
-	uint64_t n_asked;
+	/* The threads with questions use these, one of them at a time. */
+	pthread_mutex_t lock;
+	struct agent_share share[AGENT_SHARES];	/* the first: the common one */
+	unsigned n_shares;
 
 	/* The thread with requests uses these. */
 	int64_t	 free_at;		/* when the next bytes may go */

@@ -371,6 +371,7 @@ static const struct config_key fleet_keys[] = {
 	{ "name", set_name, KEY(config, fleet.name), KEY_TEXT },
 	{ "labels", set_labels, KEY(config, fleet.labels), KEY_TEXT },
 	{ "prefix", set_name, KEY(config, fleet.prefix), KEY_TEXT },
+	{ "asker", set_name, KEY(config, fleet.asker), KEY_TEXT },
 	{ "credentials", set_path, KEY(config, fleet.credentials), KEY_TEXT },
 	{ "ca", set_path, KEY(config, fleet.ca), KEY_TEXT },
 	{ "cert", set_path, KEY(config, fleet.cert), KEY_TEXT },

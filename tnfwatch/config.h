@@ -104,6 +104,7 @@ struct config_fleet {
 	char	*name;		/* of this machine; NULL: its own */
 	char	*labels;	/* "role=db site=b" */
 	char	*prefix;	/* of all subjects */
+	char	*asker;		/* whose share of a limit our questions take; NULL: the common one */
 	char	*credentials, *ca, *cert, *key;	/* files; or NULL */
 	char	*recorded;	/* a directory: there is no history but this; or NULL */
 	uint64_t rate;		/* bytes in a second that are given away; 0: no limit */

@@ -123,6 +123,14 @@ registered() { rm -rf few1; few 1; grep -q '^pin: 1 of 1' out; }
 wait_for 120 registered || wrong "few: $(cat out)"
 few 2
 grep -q 'missing: few: refused: asked too often' out || wrong "limit: $(cat out)"
+# One asker does not use up what another may ask.
+for h in honest other; do
+	{ cat ask.conf; echo "asker = $h"; } > "$h.conf"
+	"$W" -c "$h.conf" ask --label role=few --wait 2s -o "few-$h" > out 2>&1
+	grep -q '^pin: 1 of 1' out || wrong "$h: locked out by others: $(cat out)"
+done
+"$W" -c honest.conf ask --label role=few --wait 2s -o few3 > out 2>&1
+grep -q 'missing: few: refused: asked too often' out || wrong "limit of honest: $(cat out)"
 ask -o few1 > out 2>&1 || wrong "a question that was asked before is none: $(cat out)"
 
 # What was filtered for others goes when it takes too much; notes of questions by age.

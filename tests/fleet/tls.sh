@@ -34,7 +34,7 @@ permissions() {
 	boss)	echo 'publish: ["tnf.ask", "tnf.host.*", "$JS.API.>", "$JS.FC.>"], subscribe: "_INBOX.>"' ;;
 	nosy)	echo 'publish: "news.>", subscribe: "_INBOX.>"' ;;
 	*)	printf 'publish: ["_INBOX.*.*.%s", "$KV.tnf-hosts.%s", "$JS.API.STREAM.INFO.KV_tnf-hosts"], ' "$1" "$1"
-		printf 'subscribe: ["tnf.ask", "tnf.host.%s", "_AGENT.%s.>"]\n' "$1" "$1" ;;
+		printf 'subscribe: ["tnf.ask", "tnf.ask.*", "tnf.host.%s", "_AGENT.%s.>"]\n' "$1" "$1" ;;
 	esac
 }
 
