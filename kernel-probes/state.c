@@ -99,7 +99,7 @@ kp_state_open(struct kp *kp)
 	if (kp->state_fd < 0)
 		return kp_refused(kp, kp->state_fd, KP_PIN_STATE);
 	kp->filter_fd = bpf_obj_get(KP_PIN_FILTER);
-	kp->rules_fd = bpf_obj_get(KP_PIN_RULES);
+	kp->rules_fd = kp_map_open(KP_PIN_RULES, sizeof(struct kp_rule_key), sizeof(struct kp_rule));
 	if (!state_ours(kp) || kp->rules_fd < 0 ||
 	    !looks_right(kp->filter_fd, BPF_MAP_TYPE_ARRAY, KP_FILTER_MAX) ||
 	    (kp->state->buffer_size != 0 && open_buffer(kp) != 0))

@@ -88,6 +88,12 @@ if [ -x "$bpftool" ]; then
 		"$bpftool" map update pinned $dir/asked key 0 0 0 0 value $(yes 65 | head -9000) || fail bpftool
 	"$kpctl" status >"$TMP/out" 2>&1 || fail "larger elements: status $?: $(cat "$TMP/out")"
 	grep -q '^state 2' "$TMP/out" || fail "larger elements not reported: $(cat "$TMP/out")"
+	"$kpctl" dealloc
+	"$kpctl" alloc 400000 >/dev/null || fail "no buffer after larger elements"
+	rm -f $dir/rules
+	"$bpftool" map create $dir/rules type hash key 400 value 9000 entries 4 name other flags 1 || fail bpftool
+	"$kpctl" status >"$TMP/out" 2>&1 || fail "larger rules: status $?: $(cat "$TMP/out")"
+	grep -q '^state 2' "$TMP/out" || fail "larger rules not reported: $(cat "$TMP/out")"
 	echo "ok: larger elements"
 fi
 "$kpctl" dealloc || [ ! -x "$bpftool" ] || fail "foreign pins stay"
