@@ -304,7 +304,7 @@ attach_again(pid_t pid, bool load, const sigset_t *mask, tnfctl_handle_t **ret)
 {
 	struct pollfd end = { .fd = -1, .events = POLLIN };
 	int64_t start = clock_ns(CLOCK_MONOTONIC), until = start + TNFCTL_ATTACH_MS * INT64_C(1000000);
-	struct proc *p;
+	struct proc *p = NULL;
 	tnfctl_errcode_t err = look(pid, load, until, mask, &p);
 
 	if (err != TNFCTL_ERR_NONE)

@@ -149,12 +149,11 @@ object_look(struct link_map *l)
 	object_read(&o, l);
 	if ((symbol = object_symbol(&o)) == 0)
 		return false;
+	offset = (intptr_t)o.symbols[symbol].st_value;
 	if (relocated(&o, o.rela, o.rela_size, symbol, &offset) ||
 	    relocated(&o, o.plt, o.plt_size, symbol, &offset))
 		module = FROM_THREAD;
-	else if (dlinfo(l, RTLD_DI_TLS_MODID, &module) == 0)
-		offset = (intptr_t)o.symbols[symbol].st_value;
-	if (module == 0)
+	else if (dlinfo(l, RTLD_DI_TLS_MODID, &module) != 0 || module == 0)
 		return false;
 	found.offset = offset;
 	__atomic_store_n(&found.module, (uint32_t)module, __ATOMIC_RELEASE);
