@@ -563,6 +563,7 @@ in_child(void)
 	struct thread *t = &tnf_t;
 	int saved = errno;
 
+	tnf_span_forked();
 	/* Another such function may have hit a probe before. */
 	if (tnf_p.guard->phase == PHASE_READY && !tnf_p.ask_tid &&
 	    tnf_p.pid == (int32_t)tnf_own_tid())

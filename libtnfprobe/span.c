@@ -174,6 +174,10 @@ tnf_span_look(void)
 			return;
 }
 
+/* A thread that the parent's fork() has not copied may have had the linker's lock: nobody gives
+   the lock back in the child. */
+static bool forked;
+
 /* Called for the first object, with the linker's lock held. */
 static int
 look(struct dl_phdr_info *info, size_t size, void *arg)
@@ -189,8 +193,14 @@ look(struct dl_phdr_info *info, size_t size, void *arg)
 void
 tnf_span_look_locked(void)
 {
-	if (__atomic_load_n(&found.module, __ATOMIC_RELAXED) == 0)
+	if (__atomic_load_n(&found.module, __ATOMIC_RELAXED) == 0 && !forked)
 		dl_iterate_phdr(look, NULL);
+}
+
+void
+tnf_span_forked(void)
+{
+	forked = true;
 }
 
 const struct span_record *const *

@@ -39,6 +39,8 @@ extern struct tnf_probe_control tnf_span_probe;
 void tnf_span_look(void);
 /* The same, for callers that may wait for the dynamic linker's lock. */
 void tnf_span_look_locked(void);
+/* Called in the child of a fork(), where that lock is not waited for any more. */
+void tnf_span_forked(void);
 /* The variable of the calling thread; NULL: there is none, or none yet.  Takes no lock and
    allocates nothing. */
 const struct span_record *const *tnf_span_variable(void);

@@ -1,6 +1,7 @@
 /*
  * check-forks.c - children that record in the file of their parent, wherever it forked.
  */
+#include <link.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -8,6 +9,8 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include <tnf/runtime.h>
 
 #include "tests/writer/suite.h"
 
@@ -215,13 +218,54 @@ START_TEST(vforked)
 }
 END_TEST
 
+static int linker[2];
+
+static int
+hold_linker(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	char c = 0;
+
+	ck_assert(write(linker[1], &c, 1) == 1);
+	pause();
+	return 1;
+}
+
+static void *
+hold(void *arg)
+{
+	dl_iterate_phdr(hold_linker, NULL);
+	return NULL;
+}
+
+/* Another thread has the dynamic linker's lock at the fork: the child waits for it in vain. */
+START_TEST(fork_with_linker)
+{
+	pthread_t thread;
+	int status;
+	pid_t child;
+	char c;
+
+	start(128);
+	ck_assert_int_eq(pipe(linker), 0);
+	ck_assert_int_eq(pthread_create(&thread, NULL, hold, NULL), 0);
+	ck_assert(read(linker[0], &c, 1) == 1);
+	if ((child = fork()) == 0) {
+		alarm(20);
+		_exit(tnf_probe_define("late", "k", NULL, 0, NULL) == NULL);
+	}
+	waitpid(child, &status, 0);
+	ck_assert_int_eq(status, 0);
+	finish();
+}
+END_TEST
+
 int
 main(void)
 {
 	const TTest *const tests[] = {
 		fork_plain, fork_first, fork_raw, fork_disabled, fork_inside,
 		fork_inside_large, fork_in_connected, fork_stays_inside, fork_early,
-		vforked,
+		vforked, fork_with_linker,
 	};
 
 	return run_tests("forks", tests, sizeof(tests) / sizeof(tests[0]));
