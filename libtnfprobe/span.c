@@ -182,25 +182,26 @@ static bool forked;
 static int
 look(struct dl_phdr_info *info, size_t size, void *arg)
 {
-	static unsigned long long adds;
+	static unsigned long long adds;	/* atomic, as ThreadSanitizer does not see the linker's lock */
 
-	if (adds != info->dlpi_adds)
+	if (__atomic_load_n(&adds, __ATOMIC_RELAXED) != info->dlpi_adds)
 		tnf_span_look();
-	adds = info->dlpi_adds;
+	__atomic_store_n(&adds, info->dlpi_adds, __ATOMIC_RELAXED);
 	return 1;
 }
 
 void
 tnf_span_look_locked(void)
 {
-	if (__atomic_load_n(&found.module, __ATOMIC_RELAXED) == 0 && !forked)
+	if (__atomic_load_n(&found.module, __ATOMIC_RELAXED) == 0 &&
+	    !__atomic_load_n(&forked, __ATOMIC_RELAXED))
 		dl_iterate_phdr(look, NULL);
 }
 
 void
 tnf_span_forked(void)
 {
-	forked = true;
+	__atomic_store_n(&forked, true, __ATOMIC_RELAXED);
 }
 
 const struct span_record *const *
