@@ -33,7 +33,7 @@
 	/* Records of the file itself. */				\
 	T(file_header, 56)						\
 	T(block_header, 24)						\
-	T(sched_rec, 24)						\
+	T(sched_rec, 32)						\
 	T(kernel_schedule, 40)						\
 	/* Properties: readers classify a type by them. */		\
 	A(tagged)							\

@@ -33,7 +33,7 @@ static uint64_t
 wanted_probes(const struct kp *kp)
 {
 	const struct kp_shared *s = kp->state;
-	uint64_t probes = s->tracing && s->buffer_size != 0 ? s->enabled & s->traced : 0;
+	uint64_t probes = kp_is_tracing(s) && s->buffer_size != 0 ? s->enabled & s->traced : 0;
 
 	if (probes & RAW_PROBES && !raw_is_wanted(kp))
 		probes &= ~RAW_PROBES;

@@ -161,6 +161,7 @@ fill_state(struct kp *kp)
 
 	s->on = 0;
 	s->tracing = 0;
+	s->frozen = 0;
 	s->refused = 0;
 	s->cookie = 0;
 	s->gfp_movable = kp->gfp_movable;
@@ -250,7 +251,7 @@ kp_buffer_dealloc(struct kp *kp)
 		buffer_forget(kp);	/* filter, settings: no trace of us stays */
 		return kp_fail(kp, -ENOENT, "buffer: there is none");
 	}
-	if (!kp->foreign && kp->state->tracing)
+	if (!kp->foreign && kp_is_tracing(kp->state))
 		return kp_fail(kp, -EBUSY, "buffer: tracing is on: switch it off first");
 	if ((r = buffer_readers(kp)) < 0)
 		return r;

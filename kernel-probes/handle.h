@@ -111,6 +111,13 @@ int kp_state_make(struct kp *);		/* pins it, if it is not */
 void kp_state_close(struct kp *);
 int kp_state_usable(struct kp *);	/* -EPROTO: of another version; -EPERM: looking */
 
+/* Is the master switch on, and the buffer not frozen? */
+static inline bool
+kp_is_tracing(const struct kp_shared *s)
+{
+	return s->tracing && s->frozen == 0;
+}
+
 /* status.c */
 void kp_programs_close(struct kp *);
 

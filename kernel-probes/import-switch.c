@@ -85,7 +85,7 @@ import_switch_start(struct kp *kp, struct kp_import *imp)
 static bool
 import_switch_records(const struct kp *kp, const struct kp_import *imp)
 {
-	return kp->state->tracing && kp->state->buffer_size != 0 && imp->enabled &&
+	return kp_is_tracing(kp->state) && kp->state->buffer_size != 0 && imp->enabled &&
 	    imp->traced;
 }
 
@@ -101,7 +101,7 @@ sync_one(struct kp *kp, struct kp_import *imp)
 bool
 kp_imports_wanted(const struct kp *kp)
 {
-	return kp->state->tracing && kp->state->buffer_size != 0 && kp->imports_on > 0;
+	return kp_is_tracing(kp->state) && kp->state->buffer_size != 0 && kp->imports_on > 0;
 }
 
 int

@@ -90,6 +90,11 @@ int kp_buffer_alloc(struct kp *, size_t size, size_t *ret_size);
 int kp_buffer_dealloc(struct kp *);
 
 int kp_trace_set(struct kp *, bool on);		/* -ENOENT: no buffer */
+/* Stops the recording for a reason of at most 127 bytes, which stays until tracing is switched
+   on again.  -ENOENT: no buffer; -EAGAIN: nothing was recorded; -EINVAL: too long. */
+int kp_freeze(struct kp *, const char *why);
+/* Was it, by kp_freeze() or by a condition of a probe?  When (ns, as events have it) and why. */
+bool kp_frozen(struct kp *, int64_t *time, char *why, size_t size);
 int kp_filter_set(struct kp *, bool on);
 int kp_filter_add(struct kp *, pid_t);		/* 0: threads of no process */
 int kp_filter_follow(struct kp *, pid_t);	/* and children that it will have */

@@ -65,7 +65,7 @@ kp_mark(struct kp *kp, const char *text, const char *by)
 		return r;
 	if (kp->state->buffer_size == 0)
 		return kp_fail(kp, -ENOENT, "mark: there is no buffer: make one (buffer alloc)");
-	if (!kp->state->tracing)
+	if (!kp_is_tracing(kp->state))
 		return kp_fail(kp, -EAGAIN, "mark: tracing is off, and nothing is recorded: "
 		    "switch it on (ktrace on)");
 	if ((r = kp_import_add(kp, &mark, &imp)) < 0)

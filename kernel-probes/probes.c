@@ -116,6 +116,8 @@ kp_trace_set(struct kp *kp, bool on)
 	if (kp->state->buffer_size == 0)
 		return kp_fail(kp, -ENOENT, "ktrace: no buffer: allocate one first");
 	kp->state->tracing = on;
+	if (on)
+		kp->state->frozen = 0;
 	/* One store in kp_attach_sync() switches all probes on, imported ones with the others:
 	   so these are attached before, and detached after it. */
 	r = on ? kp_imports_sync(kp) : 0;

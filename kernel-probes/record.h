@@ -11,7 +11,7 @@
 #include <linux/types.h>
 
 #define KP_MAGIC	0x504b464eu
-#define KP_LAYOUT	5u
+#define KP_LAYOUT	6u
 
 /* A block of the buffer is one element of the map; the whole map is the file. */
 #define KP_BLOCK_SHIFT	12
@@ -25,6 +25,7 @@
 #define KP_CPU_HOLDS	8u	/* blocks that a CPU holds; a power of two */
 #define KP_CPU_AHEAD	3u	/* of these, the empty ones for nested writers */
 #define KP_STACK_MAX	32u	/* frames in an event */
+#define KP_FREEZE_TEXT	128u	/* bytes of the reason of a freeze, with its NUL */
 #define KP_USER_STACK_MAX 96u	/* of a program, in a sample */
 
 /* A probe's number, from 1, is its index in the catalogue and in the directory. */
@@ -544,7 +545,15 @@ struct kp_shared {
 	__u32 rules;		/* reasons that rules give */
 	__u32 filter_except;	/* the set has the processes that are left out */
 	__u32 sample_rate;	/* samples a second on a CPU */
-	__u64 reserved[2];
+	/*
+	 * A freeze: nothing is recorded any more, until tracing is switched on anew.  Who
+	 * freezes puts the time here if the word is 0, and then clears 'on'; the programs stay
+	 * attached until somebody looks.  A program of an imported probe gives its slot + 1 as
+	 * the reason; from a command, that is 0, and the reason is text.
+	 */
+	__u64 frozen;		/* ns, CLOCK_MONOTONIC; 0: no freeze */
+	__u64 frozen_by;
+	char  frozen_why[KP_FREEZE_TEXT];
 	__u32 record_tag[16];	/* by enum kp_record */
 	__u32 type[KP_TYPES_MAX]; /* offsets of the definitions, by enum tnf_core */
 };

@@ -131,7 +131,7 @@ kp_status(struct kp *kp, struct kp_status *ret)
 	if (kp->foreign)
 		return 0;
 	ret->filtering = kp->state->filter;
-	ret->tracing = kp->state->tracing;
+	ret->tracing = kp_is_tracing(kp->state);
 	ret->size = kp->state->buffer_size;
 	ret->fill = kp->state->fill;
 	if (ret->size != 0 && kp->cpu != NULL)

@@ -167,6 +167,18 @@ tnfctl_mark(tnfctl_handle_t *h, const char *text, const char *by)
 }
 
 TNFCTL_API tnfctl_errcode_t
+tnfctl_freeze(tnfctl_handle_t *h, const char *why)
+{
+	if (strlen(why) > TNFCTL_FREEZE_MAX)
+		return tnfctl_error_set(TNFCTL_ERR_BADARG, "freeze: the reason is longer than %u "
+		    "bytes: say less", TNFCTL_FREEZE_MAX);
+	if (h->ops->freeze == NULL)
+		return tnfctl_error_set(TNFCTL_ERR_BADARG, "freeze: this target has no trace of "
+		    "its own: freeze the kernel's (prex -k)");
+	return h->ops->freeze(h, why);
+}
+
+TNFCTL_API tnfctl_errcode_t
 tnfctl_import_add(tnfctl_handle_t *h, const char *kind, const char *source)
 {
 	return h->ops->import_add == NULL ? tnfctl_wrong_kind(NULL) : h->ops->import_add(h, kind, source);

@@ -92,6 +92,9 @@ struct target_ops {
 	/* Writes a mark in the trace; NULL: there is no trace that we could write to. */
 	tnfctl_errcode_t (*mark)(tnfctl_handle_t *, const char *text, const char *by);
 
+	/* Ends the recording and keeps the reason in the trace; NULL: as for a mark. */
+	tnfctl_errcode_t (*freeze)(tnfctl_handle_t *, const char *why);
+
 	/* Adds probes that were not made for us.  Each kind of target has other kinds of
 	   these, and names them. */
 	tnfctl_errcode_t (*import_add)(tnfctl_handle_t *, const char *kind,
@@ -174,6 +177,7 @@ tnfctl_errcode_t tnfctl_wrong_kind(const char *why);
 #define ONLY_LOSSES	"only the kernel counts what it loses; a process's trace file says it itself"
 #define ONLY_CPUS	"only the kernel's buffer has CPUs"
 #define ONLY_SETTINGS	"only the kernel has settings"
+#define ONLY_FROZEN	"only the kernel tells whether it is frozen"
 #define ONLY_ARGS	"args: only USDT probes and functions have them"
 #define ONLY_WHERE	"where: only imported probes have conditions"
 

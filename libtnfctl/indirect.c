@@ -80,6 +80,7 @@ static const struct target_ops indirect_ops = {
 	.attrs = tnfctl_control_attrs,
 	.buffer_alloc = tnfctl_buffer_create,
 	.mark = tnfctl_mark_file,
+	.freeze = tnfctl_freeze_file,
 	.probe_state = tnfctl_control_probe_state,
 	.probe_set = tnfctl_control_probe_set,
 	.probe_connect = tnfctl_control_connect,

@@ -45,6 +45,7 @@ NOT_OF_A_PROCESS(ONLY_LOSSES, tnfctl_lost_get, tnfctl_lost_t *ret)
 NOT_OF_A_PROCESS(ONLY_CPUS, tnfctl_coverage_get, tnfctl_span_t **ret, size_t *ret_n)
 NOT_OF_A_PROCESS(ONLY_SETTINGS, tnfctl_setting_set, const char *name, unsigned int value)
 NOT_OF_A_PROCESS(ONLY_SETTINGS, tnfctl_setting_get, const char *name, unsigned int *ret)
+NOT_OF_A_PROCESS(ONLY_FROZEN, tnfctl_frozen_get, int64_t *time, char *why, size_t size)
 NOT_OF_A_PROCESS(ONLY_ARGS, tnfctl_probe_args, tnfctl_probe_t *p, const char *args)
 
 /* No handle has imported probes. */

@@ -198,6 +198,22 @@ kernel_mark(tnfctl_handle_t *h, const char *text, const char *by)
 	return err != TNFCTL_ERR_NONE ? err : kernel_refresh(h);
 }
 
+static tnfctl_errcode_t
+kernel_freeze(tnfctl_handle_t *h, const char *why)
+{
+	return answer_where(h, kp_freeze(h->priv, why), ENOENT, TNFCTL_ERR_NOBUF);
+}
+
+TNFCTL_API tnfctl_errcode_t
+tnfctl_frozen_get(tnfctl_handle_t *h, int64_t *time, char *why, size_t size)
+{
+	if (tnfctl_kernel_of(h) == NULL)
+		return tnfctl_wrong_kind(ONLY_FROZEN);
+	if (!kp_frozen(h->priv, time, why, size))
+		*time = 0;
+	return TNFCTL_ERR_NONE;
+}
+
 static const struct target_ops kernel_ops = {
 	.close = kernel_close,
 	.refresh = kernel_refresh,
@@ -206,6 +222,7 @@ static const struct target_ops kernel_ops = {
 	.probe_state = kernel_probe_state,
 	.probe_set = kernel_probe_set,
 	.mark = kernel_mark,
+	.freeze = kernel_freeze,
 	.import_add = tnfctl_imports_add,
 };
 

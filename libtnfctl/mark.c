@@ -1,5 +1,5 @@
 /*
- * mark.c - a mark in the trace file of a process.
+ * mark.c - a mark in the trace file of a process, or the reason why its recording ends.
  *
  * The target does not write it: it would have to run code for that wherever it stands
  * now, on a stack of which we do not know that it has room.  A trace file may have
@@ -30,6 +30,7 @@
 #include <unistd.h>
 
 #include <tnf/runtime.h>
+#include <tnf/writer.h>
 
 #include "common/files.h"
 #include "common/proc.h"
@@ -42,7 +43,7 @@ struct mark {
 	int	 fd;
 	const char *file;
 	uint64_t size;
-	const char *text, *by;
+	const char *text, *by;	/* by NULL: it is the reason of a freeze */
 	pid_t	 target;	/* as it calls itself */
 	bool	 drop;		/* we are root, and the target is not */
 	uid_t	 uid;
@@ -50,6 +51,7 @@ struct mark {
 	struct tnf_process_control *control;
 	__typeof__(tnf_probe_define) *define;
 	__typeof__(tnf_probe_hit) *hit;
+	__typeof__(tnf_process_freeze) *freeze;
 	int	 error;		/* of the writer */
 };
 
@@ -74,7 +76,9 @@ library_open(struct mark *m)
 	m->control = dlsym(lib, TNF_PROCESS_SYMBOL);
 	*(void **)&m->define = dlsym(lib, "tnf_probe_define");
 	*(void **)&m->hit = dlsym(lib, "tnf_probe_hit");
-	return m->control != NULL && m->define != NULL && m->hit != NULL;
+	*(void **)&m->freeze = dlsym(lib, "tnf_process_freeze");
+	return m->control != NULL && m->define != NULL && m->hit != NULL &&
+	    (m->by != NULL || m->freeze != NULL);
 }
 
 static void
@@ -121,7 +125,10 @@ write_mark(void *arg)
 	if (m->error != 0)
 		return NULL;
 	switch_on(m, probe);
-	m->hit(probe, values);
+	if (m->by != NULL)
+		m->hit(probe, values);
+	else
+		m->freeze(m->text);
 	return NULL;
 }
 
@@ -280,4 +287,18 @@ tnfctl_mark_file(tnfctl_handle_t *h, const char *text, const char *by)
 	err = run_writer(&m);
 	close(m.fd);
 	return err;
+}
+
+static tnfctl_errcode_t
+switch_off(tnfctl_handle_t *h, tnfctl_probe_t *p, void *arg)
+{
+	return tnfctl_probe_disable(h, p, NULL);
+}
+
+tnfctl_errcode_t
+tnfctl_freeze_file(tnfctl_handle_t *h, const char *why)
+{
+	tnfctl_errcode_t err = tnfctl_probe_apply(h, switch_off, NULL);
+
+	return err != TNFCTL_ERR_NONE ? err : tnfctl_mark_file(h, why, NULL);
 }

@@ -1,7 +1,7 @@
 /*
  * event-hit.h - the common case of a hit, from alloc to commit, straight through: the thread has
- * a block with room and a schedule record, the probe has a word in the directory, the anchor of
- * the clock is fresh.  All else is event.c's.
+ * a block with room and a schedule record, is on the CPU of that record, the probe has a word in
+ * the directory, the anchor of the clock is fresh.  All else is event.c's.
  *
  * Probes in sources call it as functions (event.c); fast probes have it inline (fast.c).
  */
@@ -47,6 +47,14 @@ event_put32(char *at, uint32_t value)
 	*(uint32_t *)(void *)at = value;
 }
 
+/* The kernel changes it whenever the thread comes back from there: of a thread that moves in
+   the middle of a hit either CPU is told. */
+static inline int32_t
+cpu_now(const struct thread *t)
+{
+	return __atomic_load_n(t->cpu_at, __ATOMIC_RELAXED);
+}
+
 /* frame: of the caller, as tnf_hit_left() compares it. */
 static inline __attribute__((always_inline)) void *
 event_alloc(struct tnf_probe_control *probe, struct tnf_probe_setup *setup, uintptr_t frame, bool fast)
@@ -74,7 +82,7 @@ event_alloc(struct tnf_probe_control *probe, struct tnf_probe_setup *setup, uint
 	    span_is_new(t) || (size_t)(t->end - event) < size || index - 1 >= DIRECTORY_SIZE - 1))
 		return tnf_event_alloc(probe, setup);
 	since = ticks() - t->tsc;
-	if (unlikely(since >= t->tsc_limit))
+	if (unlikely(since >= t->tsc_limit || cpu_now(t) != t->cpu))
 		return tnf_event_alloc(probe, setup);
 	last = (uint32_t)(t->ns + (int64_t)scaled(since, t->mult));
 	t->last = last;

@@ -117,6 +117,8 @@ put_sched(struct thread *t, char *at, int64_t now)
 	s->lwpid = t->tid;
 	s->pid = tnf_p.pid;
 	s->time_base = now;
+	s->cpuid = t->cpu = cpu_now(t);
+	s->pad = 0;
 	t->sched = at;
 	t->base = now;
 	t->new_sched = 1;
@@ -173,7 +175,8 @@ event_place(struct thread *t, const struct tnf_probe_control *probe)
 	   not test that: until an ANCHOR_NS from now at most, it goes on with this record.
 	   A second ANCHOR_NS is room for a clock that runs a little faster than we think.
 	   (The kernel's probes test it at each event: kernel-probes/write.bpf.h.) */
-	sched = t->sched == NULL || now - t->base > (int64_t)UINT32_MAX - 2 * (int64_t)ANCHOR_NS;
+	sched = t->sched == NULL || cpu_now(t) != t->cpu ||
+	    now - t->base > (int64_t)UINT32_MAX - 2 * (int64_t)ANCHOR_NS;
 	size = event_round8(tail + far * 4);
 	if ((size_t)(t->end - t->pos) < size + sched * SCHED_SIZE + span_is_new(t) *
 	    sizeof(struct span_event) || tnf_block_is_far(t)) {

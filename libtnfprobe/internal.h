@@ -138,12 +138,16 @@ struct thread {
 	char		*end;		/* behind the block */
 	char		*sched;		/* schedule record in it */
 	uint32_t	 epoch;		/* in which it was set up */
+	int32_t		 cpu;		/* that sched tells; negative: not known */
 	uint64_t	 tsc;		/* the anchor: counter, ... */
 	uint64_t	 tsc_limit;	/* ... for how long it will do, ... */
 	int64_t		 ns;		/* ... and its time since 'base' */
 	uint64_t	 mult;		/* ns = ticks * mult >> 32 */
 	const struct span_record *const *context; /* the thread's current span, or NULL: span.h */
 	uint64_t	 span;		/* the one recorded last */
+	/* The CPU that the thread is on, which the kernel writes into the thread's struct rseq
+	   (rseq(2)).  Where the C library has registered none, this is the address of 'cpu'. */
+	const int32_t	*cpu_at;
 	/* A hit writes these. */
 	char		*block __attribute__((aligned(THREAD_ALIGN)));
 	char		*next;		/* first free byte while busy */
@@ -381,6 +385,7 @@ void tnf_names_load(void);	/* before anything else of it */
 void tnf_names_process(int32_t parent, bool child);
 void tnf_names_thread(struct thread *);
 int tnf_names_set(const char *);
+void tnf_names_freeze(const char *why);
 
 /* thread.c */
 bool tnf_thread_ready(struct thread *);

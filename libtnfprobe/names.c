@@ -443,6 +443,21 @@ names_change(uint32_t tid, const char *old, const char *new)
 	names_put(&l);
 }
 
+/* Records that events end here on purpose; the reader finds it as a fact of the context. */
+void
+tnf_names_freeze(const char *why)
+{
+	char text[RENAMED_SIZE + THREAD_SIZE];
+	struct line l = { text, sizeof(text), 0 };
+
+	if (!may_record())
+		return;
+	put_word(&l, "frozen");
+	put_number(&l, (uint64_t)tnf_clock_now());
+	put_rest(&l, why);
+	names_put(&l);
+}
+
 /* The number of this thread; 0: it is not known, or may not be asked for.  The child of
    a vfork() has the number, and all that we know, of its parent, which waits. */
 static uint32_t

@@ -498,6 +498,16 @@ tnf_process_disable(void)
 }
 
 void TNF_API
+tnf_process_freeze(const char *why)
+{
+	int saved = errno;
+
+	tnf_process_disable();
+	tnf_names_freeze(why);
+	errno = saved;
+}
+
+void TNF_API
 tnf_process_enable(void)
 {
 	__atomic_store_n(&_tnf_process_control.stopped, false, __ATOMIC_SEQ_CST);

@@ -56,6 +56,23 @@ tnf_thread_key(void)
 		have_key = true;
 }
 
+/* The GNU C library since 2.35 registers an area for each thread, so that the kernel writes
+   there, among other things, on which CPU the thread runs (struct rseq in <linux/rseq.h>). */
+extern const ptrdiff_t __rseq_offset __attribute__((weak));
+extern const unsigned __rseq_size __attribute__((weak));
+#define RSEQ_CPU_ID	4	/* offset of the member cpu_id */
+
+static void
+find_cpu(struct thread *t)
+{
+	char *here = thread_pointer();
+
+	t->cpu = -1;
+	t->cpu_at = &t->cpu;
+	if (here != NULL && &__rseq_offset != NULL && &__rseq_size != NULL && __rseq_size != 0)
+		t->cpu_at = (const int32_t *)(void *)(here + __rseq_offset + RSEQ_CPU_ID);
+}
+
 /* May this thread record?  Sets it up at its first hit in a process. */
 bool
 tnf_thread_ready(struct thread *t)
@@ -72,6 +89,7 @@ tnf_thread_ready(struct thread *t)
 		t->pid = tnf_p.pid;
 		t->tid = tnf_p.ask_tid && !is_quiet() ? (uint32_t)syscall(SYS_gettid) :
 		    tnf_own_tid();
+		find_cpu(t);
 		t->retry = 0;
 		t->crowd = 0;
 		if (have_key && key < KEYS_WITHOUT_MALLOC)

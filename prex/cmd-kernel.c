@@ -265,6 +265,22 @@ const struct cmd cmd_import = {
 
 static const char *const ktrace_words[] = { "on", "off", NULL };
 
+static void
+cmd_ktrace_show(struct shell *sh, bool on)
+{
+	int64_t time = 0;
+	char why[512];
+
+	if (!on)
+		tnfctl_frozen_get(sh->target, &time, why, sizeof why);
+	printf("Tracing is %s", on ? "on" : "off");
+	if (time != 0) {
+		printf(": frozen %.3f seconds ago: ", seconds_ago(time));
+		print_text(stdout, why);
+	}
+	putchar('\n');
+}
+
 static enum cmd_result
 cmd_ktrace_run(struct shell *sh, const struct args *a)
 {
@@ -272,7 +288,7 @@ cmd_ktrace_run(struct shell *sh, const struct args *a)
 
 	if (a->word == NULL) {
 		if (kernel_attrs(sh, &attrs))
-			printf("Tracing is %s\n", attrs.trace_state ? "on" : "off");
+			cmd_ktrace_show(sh, attrs.trace_state);
 		return CMD_DONE;
 	}
 	shell_ok(sh, ERROR_PLAIN, tnfctl_trace_state_set(sh->target,

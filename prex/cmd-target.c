@@ -1,5 +1,5 @@
 /*
- * cmd-target.c - commands about the target as a whole: continue, mark and quit.
+ * cmd-target.c - commands about the target as a whole: continue, freeze, mark and quit.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +31,7 @@ const struct cmd cmd_continue = {
 
 /* Parses all words up to the end, or one in quotes. */
 static bool
-cmd_mark_parse(struct shell *sh, struct statement *st, struct args *a)
+parse_text(struct shell *sh, struct statement *st, struct args *a)
 {
 	const struct token *tok = statement_take(st, TOK_QSTR);
 
@@ -44,7 +44,8 @@ cmd_mark_parse(struct shell *sh, struct statement *st, struct args *a)
 		tok = statement_peek(st);
 		if (tok->kind == TOK_QSTR || tok->kind == TOK_BAD) {
 			statement_hint(st,
-			    tnf_xstrdup("quote the whole text: mark 'deploy 812 begins'"));
+			    tnf_xasprintf("quote the whole text: %s 'deploy 812 begins'",
+			    st->v[0].value));
 			return false;
 		}
 		a->text = string_append(a->text, " ", tok->text);
@@ -102,12 +103,12 @@ cmd_mark_ready(struct shell *sh)
 
 /* "Internal error" would hide that a file or a buffer is full. */
 static void
-mark_judge(struct shell *sh, tnfctl_errcode_t err)
+text_judge(struct shell *sh, tnfctl_errcode_t err, const char *doing)
 {
 	if (err == TNFCTL_ERR_INTERNAL && *tnfctl_error_detail() != '\0')
-		shell_error(sh, ERROR_PLAIN, "error in marking: %s", tnfctl_error_detail());
+		shell_error(sh, ERROR_PLAIN, "error in %s: %s", doing, tnfctl_error_detail());
 	else
-		shell_ok(sh, ERROR_PLAIN, err, "error in marking: ");
+		shell_ok(sh, ERROR_PLAIN, err, "error in %s: ", doing);
 }
 
 static enum cmd_result
@@ -123,7 +124,7 @@ cmd_mark_run(struct shell *sh, const struct args *a)
 	of_family = family_each(sh->family, mark_one, &m);
 	if (err == TNFCTL_ERR_NONE)
 		err = of_family;
-	mark_judge(sh, err);
+	text_judge(sh, err, "marking");
 	strings_free(&m.files);
 	return CMD_DONE;
 }
@@ -144,8 +145,45 @@ const struct cmd cmd_mark = {
 	.modes = MODE_BOTH,
 	.is_free = true,
 	.complete = COMPLETE_NOTHING,
-	.parse = cmd_mark_parse,
+	.parse = parse_text,
 	.run = cmd_mark_run,
+};
+
+static tnfctl_errcode_t
+freeze_one(tnfctl_handle_t *h, void *why)
+{
+	return tnfctl_freeze(h, why);
+}
+
+static enum cmd_result
+cmd_freeze_run(struct shell *sh, const struct args *a)
+{
+	tnfctl_errcode_t err, of_family;
+
+	if (sh->mode == MODE_USER && !sh->watched && !trace_make(sh))
+		return CMD_DONE;
+	err = freeze_one(sh->target, a->text);
+	of_family = family_each(sh->family, freeze_one, a->text);
+	text_judge(sh, err == TNFCTL_ERR_NONE ? of_family : err, "freezing");
+	return CMD_DONE;
+}
+
+const struct cmd cmd_freeze = {
+	.name = "freeze",
+	.usage = "reason",
+	.summary = "End the recording, and keep the reason in the trace",
+	.help =
+	    "What led to this moment is not overwritten any more.  The probes of a process, and\n"
+	    "of its children that are followed, are switched off.  Those of the kernel keep\n"
+	    "their state, and \"ktrace on\" lets them record again.  \"tnfdump --info\" tells\n"
+	    "when and why.  The text is written as that of \"mark\":\n"
+	    "\n"
+	    "    freeze the first timeout\n",
+	.modes = MODE_BOTH,
+	.is_free = true,
+	.complete = COMPLETE_NOTHING,
+	.parse = parse_text,
+	.run = cmd_freeze_run,
 };
 
 static const char *const words[] = { "kill", "resume", "suspend", NULL };

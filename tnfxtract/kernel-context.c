@@ -4,6 +4,7 @@
  * A BPF program of the kernel part lists the living tasks, in some 1 us a task; /proc would
  * need three files for each process, and 20 us.
  */
+#include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -74,6 +75,18 @@ kernel_context_programs(struct kp *kp, struct context_writer *w, const struct kp
 			context_objects(w, living[i].pid);
 }
 
+static void
+kernel_context_frozen(struct kp *kp, struct context_writer *w)
+{
+	char why[512], text[sizeof why + 24];
+	int64_t time;
+
+	if (!kp_frozen(kp, &time, why, sizeof why))
+		return;
+	snprintf(text, sizeof text, "%" PRId64 " %s", time, why);
+	context_fact(w, "frozen", text);
+}
+
 void
 kernel_context(struct kp *kp, struct context_writer *w)
 {
@@ -81,6 +94,7 @@ kernel_context(struct kp *kp, struct context_writer *w)
 	size_t n = 0;
 
 	context_devices(w);
+	kernel_context_frozen(kp, w);
 	if (kp_tasks(kp, &living, &n) == 0) {
 		kernel_context_living(w, living, n);
 		kernel_context_programs(kp, w, living, n);

@@ -224,13 +224,16 @@ struct tnf_block_header {
 	tnf_uint64_t next_block;	/* private to the writer: who holds the block */
 };
 
-/* A process's schedule record: who runs, and from when deltas count. */
+/* A process's schedule record: who runs where, and from when deltas count.  The originals
+   have no cpuid; nor have files that were written before 0.2. */
 struct tnf_sched_rec {
 	tnf_uint32_t tag;
 	tnf_uint32_t tid;
 	tnf_uint32_t lwpid;
 	tnf_int32_t	 pid;
 	tnf_int64_t	 time_base;	/* ns, CLOCK_MONOTONIC */
+	tnf_int32_t	 cpuid;		/* negative: the C library does not tell */
+	tnf_uint32_t pad;
 };
 
 /* The kernel's. */
@@ -367,7 +370,7 @@ enum tnf_tail_word {
 #else
 __extension__ _Static_assert(sizeof(struct tnf_file_header) == 40, "tnf(5), File header");
 __extension__ _Static_assert(sizeof(struct tnf_block_header) == 24, "tnf(5), Blocks");
-__extension__ _Static_assert(sizeof(struct tnf_sched_rec) == 24, "tnf(5), Events");
+__extension__ _Static_assert(sizeof(struct tnf_sched_rec) == 32, "tnf(5), Events");
 __extension__ _Static_assert(sizeof(struct tnf_kernel_schedule) == 40, "tnf(5), Events");
 __extension__ _Static_assert(sizeof(struct tnf_ext) <= 512 - TNF_EXT_OFFSET, "tnf(5), Extension");
 #endif

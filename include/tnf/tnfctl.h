@@ -319,6 +319,17 @@ const char *tnfctl_error_detail(void);
    no room. */
 tnfctl_errcode_t tnfctl_mark(tnfctl_handle_t *, const char *text, const char *by);
 
+/* Linux.  Ends the recording, so that what led to this moment is not overwritten, and keeps
+   the reason, at most 127 bytes, in the trace: the fact "frozen" of its context
+   (tnf_context(3)).  All probes of a process are switched off.  The kernel's keep their
+   state, and record again after tnfctl_trace_state_set(h, B_TRUE), which forgets the reason.
+   NOBUF and BADARG as for tnfctl_mark(); BUSY: the kernel does not record. */
+#define TNFCTL_FREEZE_MAX	127u
+tnfctl_errcode_t tnfctl_freeze(tnfctl_handle_t *, const char *why);
+/* When (ns, CLOCK_MONOTONIC; 0: not) and why the kernel's buffer was frozen.  BADARG: no
+   kernel handle. */
+tnfctl_errcode_t tnfctl_frozen_get(tnfctl_handle_t *, int64_t *time, char *why, size_t size);
+
 /* Linux.  Events that the kernel could not record since the buffer was made;
    those that newer ones have overwritten do not count.  BADARG: no kernel
    handle. */

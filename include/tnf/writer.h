@@ -329,6 +329,8 @@ extern "C" {
  */
 void tnf_process_enable(void);
 void tnf_process_disable(void);
+/* Also keeps the reason in the trace file, once for each call. (Linux) */
+void tnf_process_freeze(const char *why);
 void tnf_thread_enable(void);
 void tnf_thread_disable(void);
 

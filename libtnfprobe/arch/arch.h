@@ -38,6 +38,15 @@ ticks(void)
 	return __builtin_ia32_rdtsc();
 }
 
+static inline char *
+thread_pointer(void)
+{
+	char *p;
+
+	__asm__("mov %%fs:0, %0" : "=r"(p));
+	return p;
+}
+
 /* Returns what the kernel does: a negative errno for a failure. */
 static inline long
 kernel_call(long number, long a, long b, long c, long d, long e, long f)
@@ -75,6 +84,12 @@ ticks(void)
 	return t;
 }
 
+static inline char *
+thread_pointer(void)
+{
+	return __builtin_thread_pointer();
+}
+
 #else
 
 #define THREAD_ALIGN	16
@@ -86,6 +101,13 @@ static inline uint64_t
 ticks(void)
 {
 	return 0;
+}
+
+/* NULL: not known. */
+static inline char *
+thread_pointer(void)
+{
+	return NULL;
 }
 
 #endif

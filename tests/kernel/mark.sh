@@ -47,4 +47,24 @@ k "mark $(printf '%0256d' 0)" && fail "256 bytes"
 k 'ktrace on; mark '"$(printf '%0255d' 0)"'; ktrace off' || fail "$(cat "$TMP/err")"
 python3 "$TNF_SOURCE/tests/writer/steps.py" "$TMP/buf" tnf_string:50 || fail "a record's size"
 equal "bytes of the longest" "$(marks | tail -n 1 | tr -d '\n' | wc -c)" 255
+
+# A frozen buffer records nothing until tracing is switched on, whoever changes probes meanwhile;
+# who looks is told why, and so is who reads a copy.
+frozen() { "$tnfdump" --info=json "$TMP/buf" | jq -r '.frozen // empty'; }
+k 'freeze too late' && fail "a freeze while tracing is off"
+k "enable syscall; trace syscall; ktrace on; freeze 'the first: timeout'; mark x" && fail "a mark in it"
+k 'untrace syscall; trace syscall; ktrace' || fail "$(cat "$TMP/err")"
+grep -q '^Tracing is off: frozen .* seconds ago: the first: timeout$' "$TMP/out" || fail "$(cat "$TMP/out")"
+last() { "$tnfxtract" "$TMP/buf" || fail "tnfxtract"; "$tnfdump" --to jsonl "$TMP/buf" | tail -n 1 | jq .time; }
+t=$(last)
+"$work" syscalls 2000 >"$TMP/said"
+equal "last event of a frozen buffer" "$(last)" "$t"
+[ "$(frozen)" = 'the first: timeout' ] || fail "the reason: $(frozen)"
+k "freeze $(printf '%0128d' 0)" && fail "a reason of 128 bytes"
+k 'ktrace on' || fail "$(cat "$TMP/err")"
+"$work" syscalls 2000 >"$TMP/said"
+[ "$(last)" -gt "$t" ] || fail "it does not go on"
+[ -z "$(frozen)" ] || fail "the reason of a buffer that goes on: $(frozen)"
+k 'freeze the end; buffer dealloc; buffer' || fail "$(cat "$TMP/out" "$TMP/err")"
+k 'buffer alloc 1m' || fail "$(cat "$TMP/err")"
 k 'buffer dealloc' || fail "$(cat "$TMP/err")"

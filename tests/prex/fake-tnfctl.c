@@ -369,6 +369,20 @@ tnfctl_mark(tnfctl_handle_t *h, const char *text, const char *by)
 }
 
 tnfctl_errcode_t
+tnfctl_freeze(tnfctl_handle_t *h, const char *why)
+{
+	printf("fake: freeze '%s'\n", why);
+	return TNFCTL_ERR_NONE;
+}
+
+tnfctl_errcode_t
+tnfctl_frozen_get(tnfctl_handle_t *h, int64_t *time, char *why, size_t size)
+{
+	*time = 0;
+	return TNFCTL_ERR_NONE;
+}
+
+tnfctl_errcode_t
 tnfctl_probe_args(tnfctl_handle_t *h, tnfctl_probe_t *p, const char *args)
 {
 	return tnfctl_error_set(TNFCTL_ERR_BADARG, "args: only USDT probes and functions have them");

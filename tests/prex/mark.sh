@@ -71,6 +71,13 @@ kill -0 "$pid" || fail "it has ended"
 [ "$(awk '/^TracerPid/ { print $2 }' "/proc/$pid/status")" = 0 ] || fail "it is held"
 [ -d "/proc/$pid/task/$pid" ] || fail "it is gone"
 
+# A freeze: nothing more is recorded, and the file tells why.
+"$prex" -p "$pid" -c "enable \$all; freeze 'it hangs: look'" >out 2>err || fail "freeze: $(cat out err)"
+"$tnfdump" --info g.tnf | grep -q 'frozen: *at .* s: it hangs: look$' || fail "$("$tnfdump" --info g.tnf)"
+"$prex" -p "$pid" -c 'list probes $all' >out 2>err || fail "$(cat err)"
+grep -q 'enable=on' out && fail "probes are on in a frozen process: $(cat out)"
+"$prex" -p "$pid" -c "freeze $(printf '%0128d' 0)" >out 2>err && fail "a reason of 128 bytes"
+
 # Too long; nothing said; half of it quoted.
 long=$(printf '%0256d' 0)
 for c in "mark $long" mark "mark ''" "mark a 'b'"; do

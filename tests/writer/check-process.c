@@ -2,12 +2,18 @@
  * check-process.c - the writer in the life of a process: on and off, its descriptors and its
  * confinement, the clock.
  */
+#include <sched.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
+#include <sys/rseq.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+#include <tnf/context.h>
 
 #include "tests/writer/suite.h"
 
@@ -202,12 +208,79 @@ START_TEST(long_gap)
 }
 END_TEST
 
+static void
+run_on(int cpu)
+{
+	cpu_set_t one;
+
+	CPU_ZERO(&one);
+	CPU_SET(cpu, &one);
+	ck_assert_int_eq(sched_setaffinity(0, sizeof(one), &one), 0);
+}
+
+/* Each event has the CPU on which it was recorded, also in the middle of a block, and in the
+   child of a fork. */
+START_TEST(cpus)
+{
+	cpu_set_t all;
+	int cpu[2], n = 0;
+	pid_t child;
+
+	ck_assert_int_eq(sched_getaffinity(0, sizeof(all), &all), 0);
+	for (int i = 0; i < CPU_SETSIZE && n < 2; i++)
+		if (CPU_ISSET(i, &all))
+			cpu[n++] = i;
+	if (n < 2 || __rseq_size == 0)
+		return;
+	start(128);
+	for (int i = 0; i < 40; i++) {
+		run_on(cpu[i / 4 & 1]);
+		number(cpu[i / 4 & 1]);
+	}
+	if ((child = fork()) == 0) {
+		run_on(cpu[0]);
+		number(cpu[0]);
+		exit(0);
+	}
+	ck_assert_int_eq(waitpid(child, NULL, 0), child);
+	finish();
+	ck_assert_uint_eq(ev.n, 41);
+	for (size_t i = 0; i < ev.n; i++) {
+		char want[32];
+
+		snprintf(want, sizeof(want), "number n=%d", ev.v[i].cpu);
+		IS(i, want);
+	}
+}
+END_TEST
+
+/* A freeze keeps the reason, beside what led there; tracing may go on after it. */
+START_TEST(freeze)
+{
+	tnf_context_t *c;
+
+	start(128);
+	number(1);
+	tnf_process_freeze("order 812: no\nflour");
+	number(2);
+	tnf_process_enable();
+	number(3);
+	finish();
+	ck_assert_uint_eq(ev.n, 2);
+	IS(1, "number n=3");
+	ck_assert_int_eq(tnf_context_open(path, &c), 0);
+	ck_assert_ptr_nonnull(tnf_context_fact(c, "frozen"));
+	ck_assert_str_eq(strchr(tnf_context_fact(c, "frozen"), ' ') + 1, "order 812: no\nflour");
+	tnf_context_close(c);
+}
+END_TEST
+
 int
 main(void)
 {
 	const TTest *const tests[] = {
 		disable, disable_inside, disable_first, close_all, seccomp,
-		clock_agrees, long_gap,
+		clock_agrees, long_gap, cpus, freeze,
 	};
 
 	return run_tests("process", tests, sizeof(tests) / sizeof(tests[0]));

@@ -110,6 +110,7 @@ events_read(const char *path, struct events *e)
 		l->time = ev.time;
 		l->pid = ev.pid;
 		l->tid = ev.lwpid;
+		l->cpu = ev.cpu;
 		l->pos = ev.pos;
 		l->text = text_of(&ev);
 	}

@@ -13,6 +13,7 @@ struct event_line {
 	int64_t	 time;
 	int32_t	 pid;
 	uint32_t tid;
+	int32_t	 cpu;
 	uint32_t pos;		/* in the file */
 	char	*text;		/* name a=1 s="x" r={x=1 y=NULL} cut="x"... */
 };

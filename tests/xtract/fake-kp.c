@@ -122,6 +122,12 @@ kp_renamed(struct kp *kp, void (*fn)(void *, pid_t, int64_t, const char *), void
 	fn(arg, 2000000001, 5000, "before");
 }
 
+bool
+kp_frozen(struct kp *kp, int64_t *time, char *why, size_t size)
+{
+	return false;
+}
+
 void
 kp_value_names(struct kp *kp, void (*fn)(void *arg, const char *probe, const char *member,
     const char *names), void *arg)

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <time.h>
 
 #include <tnf/context.h>
@@ -134,7 +135,8 @@ info_note_cpu(struct info *f, const struct tnf_event *ev)
 	unsigned cpu = (unsigned)ev->cpu, n = f->n_cpu;
 
 	idset_add(&f->cpus, cpu, 1);
-	if (cpu >= INFO_CPUS_MAX)
+	/* A process has one ring, whatever CPUs it runs on. */
+	if (cpu >= INFO_CPUS_MAX || !ev->kernel)
 		return;
 	if (cpu >= n) {
 		f->n_cpu = cpu + 1;
@@ -332,6 +334,31 @@ put_context(struct dump *d, const struct info *f)
 	put_row(d, "symbols", "%zu", n);
 }
 
+/* Finds when and why somebody froze the trace; false: nobody did. */
+static bool
+info_frozen(const struct info *f, int64_t *time, const char **why)
+{
+	const char *text = f->context == NULL ? NULL : tnf_context_fact(f->context, "frozen");
+	char *end;
+
+	if (text == NULL)
+		return false;
+	*time = strtoll(text, &end, 10);
+	*why = *end == ' ' ? end + 1 : end;
+	return true;
+}
+
+static void
+put_frozen(struct dump *d, const struct info *f)
+{
+	int64_t time;
+	const char *why;
+
+	if (!info_frozen(f, &time, &why))
+		return;
+	put_row(d, "frozen", "at %.6f s: %s", since_first(f, time), why);
+}
+
 /* Prints the kernel's last log lines, for a machine that crashed. */
 static void
 put_printk(struct dump *d, const struct info *f)
@@ -410,6 +437,7 @@ put_text(struct dump *d, const struct info_all *all, const struct info *f)
 	put_coverage(d, f);
 	put_lost(d, f);
 	put_end(d, f);
+	put_frozen(d, f);
 	put_context(d, f);
 	put_probes(d, all, f);
 	put_printk(d, f);
@@ -525,8 +553,13 @@ json_context(struct out *o, const struct info *f)
 	static const char *const facts[] = { "host", "system", "release",
 	    "version", "machine", "cpus", "boot", "zone", "crashed",
 	    "missing", "printk" };
-	const char *text;
+	const char *text, *why;
+	int64_t time;
 
+	if (info_frozen(f, &time, &why)) {
+		json_i64(o, "frozen_ns", time);
+		json_member(o, "frozen", why);
+	}
 	for (unsigned i = 0; f->context != NULL && i < sizeof facts / sizeof facts[0];
 	    i++)
 		if ((text = tnf_context_fact(f->context, facts[i])) != NULL)

@@ -220,7 +220,7 @@ print_tid(struct columns *c, const struct tnf_event *ev)
 static void
 print_cpu(struct columns *c, const struct tnf_event *ev)
 {
-	if (ev->kernel)
+	if (ev->kernel || ev->cpu >= 0)
 		put_number(c, ev->cpu);
 	else
 		put_dash(c);
@@ -384,7 +384,7 @@ const struct column column_rows[] = {
 	  "thread, the same" },
 	{ "tid", "  TID    ", 10, false, print_tid,
 	  "thread; kernel: address of the task" },
-	{ "cpu", "CPU", 3, false, print_cpu, "kernel events: processor" },
+	{ "cpu", "CPU", 3, false, print_cpu, "processor, where the writer tells it" },
 	{ "comm", "Command", 15, true, print_comm, "name of the thread" },
 	{ "program", "Program", 24, true, print_program, "path of the program of the process" },
 	{ "cgroup", "Control Group", 24, true, print_cgroup, "control group of the process" },

@@ -185,8 +185,8 @@ set_thread(struct state *s, const struct tnf_event *ev)
 		p = put_cpu(p, ev->cpu);
 	} else {
 		p = digits_wide(p, ev->tid, 10);
-		memcpy(p, "   -", 4);
-		p += 4;
+		*p++ = ' ';
+		p = ev->cpu >= 0 ? put_cpu(p, ev->cpu) : stpcpy(p, "  -");
 	}
 	*p++ = ' ';
 	s->thread_len = (size_t)(p - s->thread);

@@ -329,7 +329,7 @@ put_schedule(struct tnf_writer *w, const struct tnf_event *ev, uint32_t *pos)
 	struct tnf_kernel_schedule k = { .tid = ev->tid, .lwpid = ev->lwpid,
 		.pid = ev->pid, .time_base = ev->time, .cpuid = ev->cpu };
 	struct tnf_sched_rec u = { .tid = (uint32_t)ev->tid,
-		.lwpid = ev->lwpid, .pid = ev->pid, .time_base = ev->time };
+		.lwpid = ev->lwpid, .pid = ev->pid, .time_base = ev->time, .cpuid = ev->cpu };
 	uint32_t size = ev->kernel ? sizeof(k) : sizeof(u);
 
 	k.tag = u.tag = tag_word(w, ev->kernel ? TNF_CORE_kernel_schedule :
