@@ -218,7 +218,7 @@ START_TEST(vforked)
 }
 END_TEST
 
-static int linker[2];
+static int linker[2], go_on[2];
 
 static int
 hold_linker(struct dl_phdr_info *info, size_t size, void *arg)
@@ -226,7 +226,7 @@ hold_linker(struct dl_phdr_info *info, size_t size, void *arg)
 	char c = 0;
 
 	ck_assert(write(linker[1], &c, 1) == 1);
-	pause();
+	ck_assert(read(go_on[0], &c, 1) == 1);
 	return 1;
 }
 
@@ -246,7 +246,7 @@ START_TEST(fork_with_linker)
 	char c;
 
 	start(128);
-	ck_assert_int_eq(pipe(linker), 0);
+	ck_assert(pipe(linker) == 0 && pipe(go_on) == 0);
 	ck_assert_int_eq(pthread_create(&thread, NULL, hold, NULL), 0);
 	ck_assert(read(linker[0], &c, 1) == 1);
 	if ((child = fork()) == 0) {
@@ -254,6 +254,8 @@ START_TEST(fork_with_linker)
 		_exit(tnf_probe_define("late", "k", NULL, 0, NULL) == NULL);
 	}
 	waitpid(child, &status, 0);
+	ck_assert(write(go_on[1], &c, 1) == 1);
+	pthread_join(thread, NULL);
 	ck_assert_int_eq(status, 0);
 	finish();
 }
