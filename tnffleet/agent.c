@@ -337,7 +337,7 @@ agent_subscribe(struct agent *a, natsSubscription *subs[3])
 	fleet_subject(a->c, "ask", NULL, subject, sizeof subject);
 	if (natsConnection_Subscribe(&subs[0], a->nc, subject, agent_question, a) != NATS_OK)
 		return false;
-	/* Of askers with a name; a server that does not permit it says so, and the rest works. */
+	/* Questions of askers with a name; a server that does not permit them says so, and the rest works. */
 	fleet_subject(a->c, "ask", "*", subject, sizeof subject);
 	if (natsConnection_Subscribe(&subs[2], a->nc, subject, agent_question, a) != NATS_OK)
 		return false;

@@ -47,7 +47,7 @@ struct agent_cost {
 	int64_t	 cpu, wall;	/* ns */
 };
 
-/* What an asker has had of the limit. */
+/* The part of its limit that an asker has used up. */
 struct agent_share {
 	char	 asker[FLEET_NAME];
 	int64_t	*asked;			/* when the last limit_n came, a ring */

@@ -14,7 +14,7 @@
 #include "tnfwatch/daemon.h"
 #include "tnfwatch/util.h"
 
-/* Of all entries about incidents: "journalctl MESSAGE_ID=..." finds them. */
+/* All entries about incidents have this number: "journalctl MESSAGE_ID=..." finds them. */
 #define MESSAGE_ID	"c0f4d1a5d6a44c0d9f3b7a1f0b6e2a47"
 
 /* A value has one line. */

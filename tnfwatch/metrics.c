@@ -12,7 +12,7 @@
 #include "tnfwatch/daemon.h"
 #include "tnfwatch/util.h"
 
-/* What a metric tells: its labels in braces, or none. */
+/* The labels of a metric, in braces; "": it has none. */
 static void
 head(FILE *f, const char *name, const char *type, const char *help)
 {
@@ -33,7 +33,7 @@ seconds_of(int64_t ns)
 	return (double)ns / 1e9;
 }
 
-/* Of a source.  false: the source has no such value now. */
+/* Reads a value of a source; false: the source has no such value now. */
 static bool
 events_of(const struct source *s, int64_t now, double *ret)
 {
