@@ -108,8 +108,8 @@ test_dlopen_constructor(void)
 	OK(tnfctl_close(h, TNFCTL_TARG_DEFAULT));
 }
 
-/* The instruction that stops the target where it loads objects does no harm to its children, and is there again
-   afterwards. */
+/* The instruction that stops the target where it loads objects does no harm to its children, and
+   is there again afterwards. */
 static void
 test_dlopen_of_children(const char *how)
 {
