@@ -78,26 +78,31 @@ agent_limit(struct agent *a, const char *subject)
 	return true;
 }
 
-/* Has the daemon keep all present history; 'incident' is "" if the daemon does not. */
+/* Has the daemon keep all present history, and notes the incident and how far back it reaches; the
+   incident is "" if the daemon does not. */
 static void
-agent_pin(const struct agent *a, const struct fleet_message *ask, char incident[FLEET_NAME])
+agent_pin(const struct agent *a, struct fleet_message *ask)
 {
 	char *text = NULL;
-	size_t size;
+	size_t size, n;
 	FILE *f;
 
-	*incident = '\0';
+	*ask->incident = '\0';
+	ask->since = 0;
 	if (a->c->fleet.recorded != NULL) {
-		strcpy(incident, AGENT_RECORDED);
+		strcpy(ask->incident, AGENT_RECORDED);
 		return;
 	}
 	if ((f = open_memstream(&text, &size)) == NULL)
 		return;
 	if (client_ask(a->c, f, (const char *const[]){ "pin", ask->question, NULL }) == 0 &&
 	    fflush(f) == 0 && text != NULL) {
-		text[strcspn(text, "\n")] = '\0';
+		n = strcspn(text, "\n");
+		if (text[n] == '\n')
+			ask->since = strtoll(text + n + 1, NULL, 10);
+		text[n] = '\0';
 		if (fleet_name_is_good(text))
-			strcpy(incident, text);
+			strcpy(ask->incident, text);
 	}
 	fclose(f);
 	free(text);
@@ -144,12 +149,13 @@ agent_question(natsConnection *nc, natsSubscription *sub, natsMsg *msg, void *ar
 	ask->n_files = 0;
 	*ask->why = '\0';
 	known = agent_record_read(a, ask->question, old);
-	if (known)
+	if (known) {
 		strcpy(ask->incident, old->incident);
-	else if (!agent_limit(a, natsMsg_GetSubject(msg)))
+		ask->since = old->since;
+	} else if (!agent_limit(a, natsMsg_GetSubject(msg)))
 		strcpy(ask->why, "asked too often: limit in [fleet]");
 	else {
-		agent_pin(a, ask, ask->incident);
+		agent_pin(a, ask);
 		if (*ask->incident == '\0')
 			strcpy(ask->why, "nothing can be kept: see its log");
 		else if (!(noted = agent_record_write(a, ask)))

@@ -168,6 +168,20 @@ ask_count(const struct ask *a, enum host_state s)
 	return n;
 }
 
+/* Notes how far back the host reaches.  It sends back the time that was asked for, by its clock. */
+static void
+ask_reach(struct ask_host *h, const struct fleet_message *m)
+{
+	h->state = H_PINNED;
+	h->since = m->since;
+	h->lacks = 0;
+	if (m->since == 0 || m->at == 0 || m->since <= m->at - m->last)
+		return;
+	h->lacks = m->since - (m->at - m->last);
+	if (h->lacks >= m->last)
+		h->state = H_SHORT;
+}
+
 static void
 ask_pinned(struct ask *a, const struct fleet_message *m, const char *subject,
     const char *inbox, int64_t sent)
@@ -182,7 +196,7 @@ ask_pinned(struct ask *a, const struct fleet_message *m, const char *subject,
 		return;
 	if (strcmp(m->kind, "pinned") == 0) {
 		ask_clock(h, sent, now_wall(), m);
-		h->state = H_PINNED;
+		ask_reach(h, m);
 	} else if (strcmp(m->kind, "refused") == 0 && h->state == H_EXPECTED) {
 		h->state = H_REFUSED;
 		memcpy(h->why, m->why, sizeof h->why);
@@ -210,6 +224,25 @@ ask_publish(struct ask *a, const char *reply)
 	return true;
 }
 
+/* Prints how far back the host reaches that reaches least. */
+static void
+ask_print_reach(const struct ask *a)
+{
+	const struct ask_host *least = NULL, *h;
+	int64_t since = 0;
+
+	for (unsigned i = 0; i < a->n_hosts; i++) {
+		h = &a->host[i];
+		if (h->since != 0 && (least == NULL || h->since + h->offset > since)) {
+			least = h;
+			since = h->since + h->offset;
+		}
+	}
+	if (least != NULL)
+		printf("reach: %.1f s at least, of %s\n", (double)(a->question->sent - since) / 1e9,
+		    least->name);
+}
+
 static bool
 ask_pin(struct ask *a)
 {
@@ -231,9 +264,11 @@ ask_pin(struct ask *a)
 			ask_pinned(a, m, natsMsg_GetSubject(msg), line.inbox, sent);
 		natsMsg_Destroy(msg);
 	}
-	if (good)
+	if (good) {
 		printf("pin: %u of %u hosts keep it, after %.3f s\n", ask_count(a, H_PINNED), a->n_hosts,
-	    (double)(now_mono() - begun) / 1e9);
+		    (double)(now_mono() - begun) / 1e9);
+		ask_print_reach(a);
+	}
 	fflush(stdout);
 	ask_line_close(&line);
 	free(m);
@@ -557,6 +592,25 @@ ask_fetch(struct ask *a)
 	    a->n_hosts, chunks, bytes, wire, again, (double)(now_mono() - begun) / 1e9);
 }
 
+/* Prints that the host reaches back less far than was asked. */
+static void
+ask_report_short(const struct ask_host *h)
+{
+	int64_t since = h->since + h->offset;
+	time_t t = (time_t)(since / SECOND);
+	char text[32] = "";
+	struct tm tm;
+
+	if (gmtime_r(&t, &tm) != NULL)
+		strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &tm);
+	printf("missing: %s: reaches back to %s.%03dZ only: ", h->name, text,
+	    (int)(since % SECOND / MS));
+	if (h->state == H_SHORT)
+		puts("it has nothing of what was asked");
+	else
+		printf("%.3f s of what was asked are not there\n", (double)h->lacks / 1e9);
+}
+
 static int
 ask_report(const struct ask *a)
 {
@@ -564,12 +618,16 @@ ask_report(const struct ask *a)
 		[H_REFUSED] = "refused: ", [H_FAILED] = "has kept it, not fetched: ",
 		[H_PART] = "fetched " };
 	int64_t now = now_wall();
-	unsigned missing = 0;
+	unsigned missing = 0, fetched = ask_count(a, H_FETCHED), n_short = 0;
 
 	for (unsigned i = 0; i < a->n_hosts; i++) {
 		const struct ask_host *h = &a->host[i];
 
-		if (h->state == H_FETCHED)
+		if (h->lacks > 0) {
+			ask_report_short(h);
+			n_short++;
+		}
+		if (h->state == H_FETCHED || h->state == H_SHORT)
 			continue;
 		missing++;
 		if (h->state == H_EXPECTED && h->until < now)
@@ -585,9 +643,9 @@ ask_report(const struct ask *a)
 		printf("no host is registered that is meant\n");
 	if (missing > 0)
 		printf("again: tnfwatch ask -o %s\n", a->directory);
-	if (ask_count(a, H_FETCHED) + ask_count(a, H_PART) > 0)
+	if (fetched + ask_count(a, H_PART) > 0)
 		printf("merge: tnfdump --hosts %s/*\n", a->directory);
-	return missing > 0 || a->n_hosts == 0 ? STATUS_MISSING : 0;
+	return missing > 0 || n_short > 0 || a->n_hosts == 0 ? STATUS_MISSING : 0;
 }
 
 static int

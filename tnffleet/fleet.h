@@ -110,7 +110,7 @@ int agent_run(const char *file);
 
 /* The asker: "tnfwatch ask". */
 
-enum host_state { H_EXPECTED, H_PINNED, H_REFUSED, H_FETCHED, H_PART, H_FAILED };
+enum host_state { H_EXPECTED, H_PINNED, H_SHORT, H_REFUSED, H_FETCHED, H_PART, H_FAILED };
 
 /* The subscription by which answers come to a thread that asks. */
 struct ask_line {
@@ -124,6 +124,8 @@ struct ask_host {
 	int64_t	 until;			/* its lease, asker's clock */
 	enum host_state state;
 	int64_t	 offset, error;		/* add to its clock; error < 0: not measured */
+	int64_t	 since;			/* it has all events from then on, its clock; 0: not said */
+	int64_t	 lacks;			/* ns of the time that was asked for, which are before that */
 	char	 why[FLEET_TEXT];
 	unsigned files;
 	int64_t	 piece;			/* what it is asked for at once */

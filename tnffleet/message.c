@@ -29,6 +29,7 @@ static const struct word {
 	{ "why", W_TEXT, MEMBER(why) },
 	{ "last", W_NUMBER, MEMBER(last) },
 	{ "at", W_NUMBER, MEMBER(at) },
+	{ "since", W_NUMBER, MEMBER(since) },
 	{ "received", W_NUMBER, MEMBER(received) },
 	{ "sent", W_NUMBER, MEMBER(sent) },
 	{ "complete", W_NUMBER, MEMBER(complete) },

@@ -39,6 +39,8 @@ struct fleet_message {
 	char	where[FLEET_EXPR];
 	char	why[FLEET_TEXT];
 	int64_t	last, at;		/* ns; ns since 1970; 0: not said */
+	int64_t	since;			/* "pinned": the host has all events from then on, by its
+					   clock; 0: not said */
 	int64_t	received, sent;		/* ns since 1970, the agent's clock; "ask": sent, the
 					   asker's */
 	int64_t	complete;		/* "kept": all files are in the list */

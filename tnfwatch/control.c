@@ -94,12 +94,31 @@ answer_mark(struct daemon *d, FILE *f, int n, const char **words, const char *by
 	fputs("ok\n", f);
 }
 
-/* Keeps all present history for another machine's question.  The answer is the incident's name. */
+/* The time (monotonic) from which on we have all that was recorded here: the first source's
+   beginning, or later if another source has lost older events. */
+static int64_t
+daemon_since(const struct daemon *d)
+{
+	int64_t first = now_mono(), cut = 0, since;
+
+	for (const struct source *s = d->sources; s != NULL; s = s->next) {
+		if (!source_since(s, &since))
+			continue;
+		if (since < first)
+			first = since;
+		if (since > cut && !source_is_whole(s))
+			cut = since;
+	}
+	return first > cut ? first : cut;
+}
+
+/* Keeps all present history for another machine's question.  The answer is the incident's name, and
+   from when on (ns since 1970) it has everything. */
 static void
 answer_pin(struct daemon *d, FILE *f, int n, const char **words, const char *by)
 {
 	daemon_pin(d, n > 1 ? words[1] : "");
-	fprintf(f, "ok\n%s\n", d->window.id);
+	fprintf(f, "ok\n%s\n%" PRId64 "\n", d->window.id, daemon_since(d) + now_wall() - now_mono());
 }
 
 static double
@@ -144,16 +163,12 @@ static bool
 status_reach(const struct daemon *d, FILE *f, const struct source *s, int64_t now)
 {
 	int64_t since, reach;
-	struct history_status h;
 	bool kept;
 
-	history_status(s->history, &h);
-	if (!source_reach(s, &since)) {
+	if (!source_since(s, &since)) {
 		fprintf(f, "%10s  ", "-");
 		return true;
 	}
-	if (h.since != 0 && h.since < since)
-		since = h.since;
 	reach = now - since;
 	kept = reach >= d->config->keep || source_is_whole(s);
 	fprintf(f, "%9.1fs%s ", seconds_of(reach), kept ? " " : "!");

@@ -218,7 +218,7 @@ static void
 asker_ended(struct asker *a, int status)
 {
 	if (status != 0 && !(WIFEXITED(status) && WEXITSTATUS(status) == UNASKED))
-		say("ask = %s: not all of them answered: tnfwatch ask -o %s", a->text, a->to);
+		say("ask = %s: not all of it has come: tnfwatch ask -o %s", a->text, a->to);
 	asker_clear(a);
 }
 

@@ -85,11 +85,9 @@ note_reach(const struct incident *in, struct incident_source *is, const struct s
 	struct history_status h;
 	int64_t first = in->d->window.n > 0 ? in->d->window.firing[0].time : now_mono();
 
-	if (!source_reach(s, &is->since))
+	if (!source_since(s, &is->since))
 		is->since = 0;
 	history_status(s->history, &h);
-	if (h.since != 0 && h.since < is->since)
-		is->since = h.since;
 	if (is->since == 0 || first - is->since >= c->keep)
 		return;
 	/* The source began later, and all its events since then are there. */

@@ -499,6 +499,19 @@ source_reach(const struct source *s, int64_t *since)
 }
 
 bool
+source_since(const struct source *s, int64_t *since)
+{
+	struct history_status h;
+
+	if (!source_reach(s, since))
+		return false;
+	history_status(s->history, &h);
+	if (h.since != 0 && h.since < *since)
+		*since = h.since;
+	return true;
+}
+
+bool
 source_is_whole(const struct source *s)
 {
 	struct blocks b;

@@ -99,6 +99,9 @@ void source_poll(struct source *, int64_t until);
    none.  This is cheap: it looks only at the beginnings of blocks. */
 bool source_reach(const struct source *, int64_t *since);
 
+/* The same with the segments of its history. */
+bool source_since(const struct source *, int64_t *since);
+
 /* Do ring and history together have all events that were ever written? */
 bool source_is_whole(const struct source *);
 

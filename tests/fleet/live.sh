@@ -35,6 +35,18 @@ for h in a b; do
 	"$W" -c $h.conf list | grep -q asked || wrong "$h: no incident"
 done
 "$DUMP" --hosts --no-header --columns host both/* | sort -u | tr -d ' \n' | grep -qx ab || wrong "merged"
+# How far back a machine reaches is told, and a question beyond it is not said to be answered.
+ask --at "$(date -u -d '1 hour ago' +%Y-%m-%dT%H:%M:%SZ)" --last 1s -o before > out 2>&1
+[ $? -eq 3 ] && grep -q '^pin: 0 of 2 ' out && [ "$(grep -c '^missing: [ab]: reaches back to .* only: it has nothing' out)" = 2 ] ||
+	wrong "an hour ago: $(cat out)"
+for n in first again; do
+	# shellcheck disable=SC2046  # two words, or none
+	ask $([ $n = again ] || echo --last 5h) -o hours > out 2>&1
+	[ $? -eq 3 ] && grep -q '^pin: 2 of 2 ' out && grep -q '^fetch: 2 of 2 ' out && grep -q '^reach: [0-9.]* s at least, of [ab]' out &&
+		[ "$(grep -c '^missing: [ab]: reaches back to .* s of what was asked are not there' out)" = 2 ] || wrong "5h, $n: $(cat out)"
+done
+[ "$("$DUMP" --no-header hours/a/*.tnf | wc -l)" -gt 0 ] || wrong "5h: no events"
+ask --last 1ms -o now > out 2>&1 || wrong "1ms: $(cat out)"
 # A trigger of one asks the other.
 "$W" -c a.conf fire call > fired || wrong "fire: $(cat a.log)"
 asked() { ls kept/a/incidents/*call/hosts/b/*.tnf > /dev/null 2>&1; }
