@@ -108,6 +108,7 @@ const struct option_row option_rows[] = {
 	  .set = diff_fail_on },
 	{ "fail-on-loss", 0, NULL, "exit 3 if events were lost", FLAG(fail_on_loss) },
 	{ "strict", 0, NULL, "stop at the first damage", FLAG(strict) },
+	{ "redact", 0, NULL, "with --to tnf: without texts, names and paths", FLAG(redact) },
 	{ "salvage", 0, NULL, "read files that are shorter than they say", FLAG(salvage) },
 	{ "help", 0, NULL, "this text", .set = show_help },
 	{ "version", 0, NULL, "name and version", .set = show_version },

@@ -145,6 +145,8 @@ tnfdump_contradicts(const struct dump *d, char **paths)
 	else if (d->diff && (paths[0] == NULL || paths[1] == NULL ||
 	    paths[2] != NULL))
 		why = "--diff: compares two files: before after";
+	else if (d->redact && d->output != output_find("tnf"))
+		why = "--redact: belongs to --to tnf";
 	else if (d->path == NULL)
 		why = d->output->needs_path;
 	if (why != NULL)

@@ -33,6 +33,7 @@ struct dump {
 	bool	 hex;
 	bool	 strict;		/* damage: stop at the first */
 	bool	 salvage;		/* read files that are cut off */
+	bool	 redact;		/* --redact: without texts; to/tnf.c */
 	const struct output *output;
 	const char *chosen_by;		/* option that chose the output, or NULL */
 	const char *path;		/* --output, or NULL */

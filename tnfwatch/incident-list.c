@@ -158,6 +158,15 @@ incident_find(const struct config *c, const char *text)
 	return NULL;
 }
 
+int
+incident_is_trace(const struct dirent *d)
+{
+	const char *tnf = strstr(d->d_name, ".tnf");
+
+	return d->d_name[0] != '.' && tnf != NULL &&
+	    (strcmp(tnf, ".tnf") == 0 || strcmp(tnf, ".tnf.zst") == 0);
+}
+
 bool
 incident_pinned(const struct config *c, const char *id)
 {

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 struct config;
+struct dirent;
 struct daemon;
 struct out;
 struct source;
@@ -37,6 +38,8 @@ size_t incident_list(const struct config *, char ***ret);
 /* The incident of that name, or the only one whose name begins so; NULL: none or several,
    which is said. */
 char *incident_find(const struct config *, const char *text);
+/* For scandir(3): is it a trace file of an incident? */
+int incident_is_trace(const struct dirent *);
 bool incident_pinned(const struct config *, const char *id);
 /* Removes the incident, all of it or nothing, whenever it is interrupted; 0 or an errno. */
 int incident_remove(const struct config *, const char *id);

@@ -1,5 +1,5 @@
 /*
- * kept.c - the commands about incidents: list, show, export, pin, rm.
+ * kept.c - the commands about incidents: list, show, pin, rm.
  */
 #include <sys/stat.h>
 
@@ -191,8 +191,7 @@ list_run(const struct watch_options *o, int argc, char **argv)
 	return fflush(stdout) == 0 ? 0 : 1;
 }
 
-/* Runs a command about one incident. */
-static int
+int
 with_incident(const struct watch_options *o, const char *text,
     int (*fn)(const struct config *, const char *id, const char *path))
 {
@@ -310,37 +309,6 @@ rm_one(const struct config *c, const char *id, const char *path)
 	if (e != 0)
 		say("%s: %s", path, strerror(e));
 	return e == 0 ? 0 : 1;
-}
-
-/* Becomes tar(1), which writes the incident's directory as one compressed archive. */
-static int
-export_to(const struct config *c, const char *id, const char *file)
-{
-	char *incidents = tnf_xasprintf("%s/incidents", c->directory);
-	char *name = tnf_xasprintf("%s.tar.gz", id);
-
-	umask(077);
-	fflush(NULL);
-	execlp("tar", "tar", "-czf", file != NULL ? file : name, "-C", incidents, "--", id, (char *)NULL);
-	say("tar: %s: install tar", strerror(errno));
-	free(name);
-	free(incidents);
-	return 1;
-}
-
-static const char *export_file;		/* NULL: ID.tar.gz here */
-
-static int
-export_one(const struct config *c, const char *id, const char *path)
-{
-	return export_to(c, id, export_file);
-}
-
-int
-export_run(const struct watch_options *o, int argc, char **argv)
-{
-	export_file = argc > 1 ? argv[1] : NULL;
-	return with_incident(o, argv[0], export_one);
 }
 
 int

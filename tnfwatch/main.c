@@ -198,7 +198,7 @@ static const struct watch_command commands[] = {
 	{ "fire", "NAME [--at TIME] [--note TEXT] [--wait]", "an incident from outside", 1, 6, fire_run },
 	{ "list", "[--causes]", "what was kept, and why", 0, 1, list_run },
 	{ "show", "ID", "one incident in full", 1, 1, show_run },
-	{ "export", "ID [FILE]", "one archive of it, to give away", 1, 2, export_run },
+	{ "export", "ID [FILE] [--redact]", "one archive of it, to give away", 1, 3, export_run },
 	{ "pin", "ID", "never remove it for room", 1, 1, pin_run },
 	{ "rm", "ID", "remove it", 1, 1, rm_run },
 	{ "mark", "TEXT", "a mark in what is kept of now", 1, 1, mark_run },

@@ -32,15 +32,6 @@ static const struct part {
 #define MEMORY	((rlim_t)128 << 20)	/* bytes of its own that tnfdump may ask for */
 #define MARGIN	(10 * MS)		/* before the beginning of what fired */
 
-static int
-is_trace(const struct dirent *d)
-{
-	const char *tnf = strstr(d->d_name, ".tnf");
-
-	return d->d_name[0] != '.' && tnf != NULL &&
-	    (strcmp(tnf, ".tnf") == 0 || strcmp(tnf, ".tnf.zst") == 0);
-}
-
 /* Is the file a segment whose events are all earlier?  A segment is written when its last event
    has come.  A ring has newer events. */
 static bool
@@ -88,7 +79,7 @@ report_start(int dir, const struct report *r)
 	    *from = tnf_xasprintf("--from=@%lld", (long long)begins),
 	    *until = tnf_xasprintf("--until=@%lld", (long long)r->until), **argv;
 	struct dirent **found = NULL;
-	int n = scandirat(dir, ".", &found, is_trace, alphasort), at = 0;
+	int n = scandirat(dir, ".", &found, incident_is_trace, alphasort), at = 0;
 	pid_t pid = 0;
 
 	argv = tnf_xcalloc((size_t)(n > 0 ? n : 0) + 6, sizeof *argv);

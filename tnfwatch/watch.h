@@ -19,9 +19,14 @@ int check_run(const struct watch_options *, int argc, char **argv);
 /* kept.c: the same. */
 int list_run(const struct watch_options *, int argc, char **argv);
 int show_run(const struct watch_options *, int argc, char **argv);
-int export_run(const struct watch_options *, int argc, char **argv);
 int pin_run(const struct watch_options *, int argc, char **argv);
 int rm_run(const struct watch_options *, int argc, char **argv);
+/* Runs a command about one incident, the one whose name begins so. */
+int with_incident(const struct watch_options *, const char *text,
+    int (*fn)(const struct config *, const char *id, const char *path));
+
+/* export.c: the same. */
+int export_run(const struct watch_options *, int argc, char **argv);
 
 /* Runs the daemon in the foreground until a signal ends it. */
 int watch_run(const struct watch_options *);

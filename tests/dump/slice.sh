@@ -47,6 +47,22 @@ for f in *.tnf; do
 	same --from 1us --until 20us -- "$f"
 	same --where pid%2==1 -- "$f"
 done
+# Without texts: the same events, equal texts are equal still, and no text of more than a letter.
+texts=0
+for f in *.tnf; do
+	case $f in empty*) continue ;; esac
+	"$tnfdump" --to tnf --redact "$f" > "$TMP/slice" || fail "--redact $f"
+	"$tnfdump" --no-header --columns mono,pid,lwpid,tid,cpu,probe,keys "$f" > "$TMP/want"
+	"$tnfdump" --no-header --columns mono,pid,lwpid,tid,cpu,probe,keys "$TMP/slice" | cmp - "$TMP/want" || fail "--redact $f"
+	"$tnfdump" --to jsonl "$f" | grep -o '"[^"]*"[,}\]]' | tr -d '",]}' | awk 'length > 4' | sort -u > "$TMP/before"
+	"$tnfdump" --to jsonl "$TMP/slice" | grep -o '"text-[0-9]*"' | sort -u > "$TMP/tokens"
+	texts=$((texts + $(wc -l < "$TMP/tokens")))
+	"$tnfdump" --to jsonl "$TMP/slice" | grep -o '"[^"]*"[,}\]]' | tr -d '",]}' | awk 'length > 4' | sort -u |
+		comm -12 - "$TMP/before" | grep -v '^0x\|^[0-9TZ:.-]*$\|^tnf_' > "$TMP/left"
+	"$tnfdump" --no-header --columns probe "$f" | sort -u | comm -23 "$TMP/left" - | grep . && fail "--redact $f leaves texts"
+done
+[ "$texts" -gt 3 ] || fail "--redact: $texts texts"
+"$tnfdump" --redact records.s390x.tnf > "$TMP/out" 2>&1 && fail "--redact without --to tnf"
 # shellcheck disable=SC2046
 same -- $(find . -maxdepth 1 -name '*.tnf' ! -name '*empty*' | sort)
 same --key vm,io -- kern_live.lp64.tnf kern_events.ppc32.tnf

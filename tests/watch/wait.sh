@@ -57,6 +57,24 @@ w export "$id" "$TMP/x.tar.gz" || fail "export"
 tar -tzf "$TMP/x.tar.gz" | sort >"$TMP/archive"
 (cd "$D/incidents" && find "$id" -type d -printf '%p/\n' -o -printf '%p\n') | sort | diff "$TMP/archive" - ||
 	fail "the archive lacks something"
+# Without texts: a trace with all events, and numbers.
+mkdir "$TMP/plain" "$TMP/red"
+w export "$id" "$TMP/r.tar.gz" --redact || fail "export --redact"
+tar -xzf "$TMP/x.tar.gz" -C "$TMP/plain" && tar -xzf "$TMP/r.tar.gz" -C "$TMP/red" || fail "not unpacked"
+red=$(echo "$TMP"/red/incident-*)
+events() { "$DUMP" --no-header --columns mono,pid,lwpid,probe "$@" 2>/dev/null | sort; }
+events "$TMP/plain/$id"/*.tnf* >"$TMP/want"
+events "$red/trace.tnf" | cmp - "$TMP/want" && [ -s "$TMP/want" ] || fail "--redact: other events"
+[ "$(jq '[.number, .time, .wall, .sources[].pid]' "$red/incident.json")" = \
+	"$(jq '[.number, .time, .wall, .sources[].pid]' "$TMP/plain/$id/incident.json")" ] || fail "--redact: $(cat "$red/incident.json")"
+cat "$red"/* "$TMP"/red/incident-* >"$TMP/all" 2>/dev/null
+zstd -qdc "$TMP/plain/$id"/*.zst >"$TMP/unpacked" 2>/dev/null
+for text in 'by hand' "$(uname -n)" "$TMP" "$(uname -r)" shop.c; do
+	cat "$TMP/plain/$id"/* "$TMP/unpacked" | grep -aqF -- "$text" || fail "$text is nowhere anyway"
+	! grep -aqF -- "$text" "$TMP/all" || fail "--redact leaves $text: $(grep -aoF -- "$text" "$TMP/all" | head -3)"
+done
+grep -rq . "$red/why.txt" 2>/dev/null && fail "--redact leaves why.txt"
+w export --redact >/dev/null 2>&1 && fail "export of nothing"
 w list --cause >/dev/null 2>&1 && fail "an option that is none"
 
 # Somebody removes everything that was kept.

@@ -66,13 +66,18 @@ slice_context_belongs(const struct text *line, bool first, bool alone)
 }
 
 static void
-slice_context_copy(FILE *f, const struct input *in, bool first, bool alone)
+slice_context_copy(FILE *f, const struct input *in, struct map *redacted, bool first, bool alone)
 {
 	struct text rest = text_of(in), line;
 
-	while (next_line(&rest, &line))
-		if (slice_context_belongs(&line, first, alone))
+	while (next_line(&rest, &line)) {
+		if (!slice_context_belongs(&line, first, alone))
+			continue;
+		if (redacted != NULL)
+			redact_line(f, redacted, line.at, line.size);
+		else
 			fwrite(line.at, 1, line.size, f);
+	}
 }
 
 /* A process writes its names into blocks, which are not copied: the names go into the context. */
@@ -120,7 +125,7 @@ slice_context_leader(const struct dump *d)
 }
 
 char *
-slice_context(struct dump *d, size_t *size)
+slice_context(struct dump *d, struct map *redacted, size_t *size)
 {
 	unsigned i, first = slice_context_leader(d);
 	struct context_writer w = { .text = NULL };
@@ -132,13 +137,13 @@ slice_context(struct dump *d, size_t *size)
 	if ((first == d->n_inputs && !named) || (w.f = open_memstream(&w.text, size)) == NULL)
 		return NULL;
 	if (first < d->n_inputs)
-		slice_context_copy(w.f, &d->inputs[first], true, d->n_inputs == 1);
+		slice_context_copy(w.f, &d->inputs[first], redacted, true, d->n_inputs == 1);
 	else
 		fputs("TNFCTX 1\n", w.f);
 	for (i = 0; i < d->n_inputs; i++)
 		if (i != first)
-			slice_context_copy(w.f, &d->inputs[i], false, false);
-	for (i = 0; i < d->n_inputs; i++)
+			slice_context_copy(w.f, &d->inputs[i], redacted, false, false);
+	for (i = 0; i < d->n_inputs && redacted == NULL; i++)
 		slice_context_names(&w, d, &d->inputs[i]);
 	fputs("end 1\n", w.f);
 	return fclose(w.f) == 0 ? w.text : NULL;

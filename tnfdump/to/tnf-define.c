@@ -299,8 +299,8 @@ tnf_define_rest(struct tnf_writer *w, int def, uint32_t *r)
 		r[TNF_WORD_STRUCT_SIZE] = d->size;
 		r[TNF_WORD_SLOT_NAMES] = place_slot_names(w, def);
 		if (d->meta == TNF_CORE_probe_type)
-			r[TNF_WORD_PROBE_ATTRS] = tnf_define_text(&w->definer,
-			    TNF_CORE_string, tnf_define_chars(w, d->attrs));
+			r[TNF_WORD_PROBE_ATTRS] = tnf_define_text(&w->definer, TNF_CORE_string,
+			    w->redacted != NULL ? redact_attrs(d->attrs) : tnf_define_chars(w, d->attrs));
 		break;
 	}
 }

@@ -242,7 +242,9 @@ put_items(struct job *j, const struct tnf_value *v, char *p,
 		int def = v->kind == TNF_K_ARRAY ? element : slots[i + 1];
 		size = tnfw_slot_size(j->w, def);
 		at = tnfw_round(at, tnfw_slot_align(j->w, def));
-		if (tnf_value_item(j->file, v, i, &item))
+		/* An array of bytes may be a text, and becomes zeros. */
+		if ((size > 1 || v->kind != TNF_K_ARRAY || j->w->redacted == NULL) &&
+		    tnf_value_item(j->file, v, i, &item))
 			tnf_event_put_value(j, p + at, size, &item);
 		at += size;
 	}
@@ -282,12 +284,20 @@ tnf_event_put_record(struct job *j, const struct tnf_value *v)
 static void
 tnf_event_put_value(struct job *j, char *cell, uint32_t size, const struct tnf_value *v)
 {
+	struct tnf_value secret;
 	uint32_t to;
 
 	if (v->null)
 		return;
 	switch (v->kind) {
 	case TNF_K_STRING:
+		if (j->w->redacted != NULL) {
+			secret = *v;
+			secret.cut = false;
+			secret.u.s.chars = redact_text(j->w->redacted, v->u.s.chars, v->u.s.len);
+			secret.u.s.len = strlen(secret.u.s.chars);
+			v = &secret;
+		}
 		if (v->type->text || v->type->blob)
 			to = put_long(j, v, 0);
 		else if (v->u.s.len <= TNFW_BLOCK)

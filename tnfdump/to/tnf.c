@@ -26,6 +26,7 @@ struct slice {
 	bool	 copy;		/* to standard output when it is done */
 	uint64_t left_out;	/* events too large for a block */
 	bool	 kernel;	/* any event of a kernel */
+	struct map redacted;	/* the texts, with --redact */
 };
 
 static void
@@ -258,6 +259,8 @@ slice_begin(struct dump *d)
 	int error = tnfw_open(&s->w, s->fd);
 	if (error != 0)
 		return tnf_fail(d, "cannot write", error);
+	if (d->redact)
+		s->w.redacted = &s->redacted;
 	tnf_describe(d, s);
 	return 0;
 }
@@ -314,7 +317,7 @@ slice_end(struct dump *d)
 	int error, rc = 0;
 
 	if (s->fd >= 0 && s->w.data != NULL) {
-		char *context = slice_context(d, &size);
+		char *context = slice_context(d, s->w.redacted, &size);
 		s->w.ext.kind = s->kernel ? TNF_EXT_KERNEL : TNF_EXT_PROCESS;
 		error = tnfw_finish(&s->w, context, size);
 		if (error != 0)
@@ -337,6 +340,7 @@ slice_end(struct dump *d)
 	}
 	if (s->fd >= 0 && s->fd != STDOUT_FILENO && close(s->fd) != 0)
 		rc = tnf_fail(d, "cannot write", errno);
+	tnf_map_free(&s->redacted);
 	free(s);
 	d->state = NULL;
 	return rc;
