@@ -50,6 +50,21 @@ why_disk(struct why *w, const struct why_node *n)
 	return r != NULL ? disk_of(w, r, w->disk) : NULL;
 }
 
+/* Notes for each request when the last of it and of those before it ended. */
+static void
+note_ends(struct why *w)
+{
+	int64_t latest = w->n_latest > 0 ? w->requests[w->n_latest - 1].latest_end : INT64_MIN;
+
+	for (; w->n_latest < w->n_requests; w->n_latest++) {
+		struct why_request *r = &w->requests[w->n_latest];
+
+		if (r->end != INT64_MAX && r->end > latest)
+			latest = r->end;
+		r->latest_end = latest;
+	}
+}
+
 unsigned
 why_ahead(struct why *w, const struct why_node *n, uint32_t *most)
 {
@@ -61,9 +76,13 @@ why_ahead(struct why *w, const struct why_node *n, uint32_t *most)
 	*most = 0;
 	if (r == NULL)
 		return 0;
+	note_ends(w);
 	disk_of(w, r, mine);
 	for (uint32_t i = n->request - 1, seen = 0; i-- > 0 && seen < LOOK_BACK; seen++) {
 		const struct why_request *a = &w->requests[i];
+
+		if (a->latest_end <= r->start || a->latest_end <= n->from)
+			break;
 		/* Layers of one request begin together: only what was there before counts. */
 		if (a->end == INT64_MAX || a->end <= r->start || a->end <= n->from || a->start + 1000 >= r->start ||
 		    (a->device != r->device && strcmp(disk_of(w, a, other), mine) != 0))

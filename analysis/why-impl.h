@@ -107,6 +107,7 @@ struct why {
 	uint32_t	 n_blocks;
 	struct why_request *requests;
 	uint32_t	 n_requests;
+	uint32_t	 n_latest;	/* requests whose latest_end is known */
 	struct map	 stoppers;	/* the thread that stopped a process: uint32_t by host
 					   and pid; 0: it may run */
 	struct map	 by_buf;	/* the last request + 1: uint32_t by host and buf */

@@ -95,6 +95,7 @@ struct why_thread {
 struct why_request {
 	uint64_t device, block, buf;
 	int64_t	 start, end;		/* end: INT64_MAX: it did not end in the trace */
+	int64_t	 latest_end;		/* of this one and those before: why_ahead() */
 	uint32_t thread;		/* that submitted it */
 	uint32_t size, flags;
 	const struct tnf_file *file;

@@ -28,9 +28,9 @@ tnf_out_init(struct out *o, int fd)
 void
 tnf_out_memory(struct out *o)
 {
-	o->base = tnf_xcalloc(1, OUT_SIZE);
+	o->base = tnf_xreallocarray(NULL, OUT_FIRST, 1);
 	o->p = o->base;
-	o->limit = o->base + OUT_SIZE - OUT_MARGIN;
+	o->limit = o->base + OUT_FIRST - OUT_MARGIN;
 	o->fd = -1;
 	o->error = 0;
 	o->escape = false;

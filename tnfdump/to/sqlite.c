@@ -88,6 +88,9 @@ static const char sqlite_fast[] =
 static void
 sqlite_create(struct sqlite *s, const char *path)
 {
+	/* One thread uses SQLite, and nobody asks how much memory it has: no locks. */
+	sqlite3_config(SQLITE_CONFIG_SINGLETHREAD);
+	sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
 	*s = (struct sqlite){ .path = path, .temp = tnf_xasprintf("%s.XXXXXX", path) };
 	int fd = mkstemp(s->temp);
 	if (fd < 0) {
