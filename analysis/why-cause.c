@@ -52,6 +52,15 @@ why_kind_name(enum why_kind kind)
 }
 
 const char *
+why_waker_name(enum why_waker by)
+{
+	static const char *const name[] = { NULL, "thread", "interrupt", "timer", "disk",
+	    "network", "signal" };
+
+	return name[by];
+}
+
+const char *
 why_reason_name(const struct why_node *n)
 {
 	if (n->cause == WHY_THROTTLED)

@@ -56,6 +56,7 @@ void why_put_thread(struct why *, struct out *, uint32_t thread, int64_t time, b
 const char *why_thing(const struct why_node *);		/* "a lock (futex)" */
 const char *why_kind_name(enum why_kind);
 const char *why_reason_name(const struct why_node *);	/* NULL: none */
+const char *why_waker_name(enum why_waker);		/* "timer"; NULL: not told */
 
 /* The name of the disk of a node's request, valid until the next call; NULL: not known. */
 const char *why_disk(struct why *, const struct why_node *);

@@ -183,6 +183,15 @@ class Trace(_Trace):
         duration (ns), and comm, program, cgroup and wall as pairs() has them."""
         return _reports.states(self._paths())
 
+    def wakes(self):
+        """The sleeps that ended, as a pandas.DataFrame in order of their ends: start, woken,
+        asleep and delay (from being woken to having a CPU; ns); pid, lwpid, and comm, program
+        and cgroup of the sleeper; reason, place (the function of the kernel that tells it); by
+        ("thread", "timer", "disk", ...), waker_pid, waker_lwpid and waker_comm; owner_pid,
+        owner_lwpid and owner_comm of the lock it was for; wall, when it was woken.  Facts that
+        the trace does not tell are missing."""
+        return _reports.wakes(self._paths())
+
     def stats(self, *rules):
         """Statistics of pairs(), as a pandas.DataFrame by their names: count, and total, min,
         mean, max, p50, p90 and p99 of the durations (ns)."""

@@ -72,6 +72,15 @@ _STATES = """SELECT s.tid, s.pid, s.lwpid, s.state, s.start, s.duration, t.comm,
     s.start + (SELECT clock FROM files WHERE clock IS NOT NULL LIMIT 1) AS wall
     FROM states s LEFT JOIN threads t ON t.pid = s.pid AND t.lwpid = s.lwpid ORDER BY s.rowid"""
 
+_WAKES = """SELECT s.start, s.woken, s.woken - s.start AS asleep, s.delay, s.pid, s.lwpid, t.comm, t.program, t.cgroup,
+    s.reason, s.place, s."by", s.waker_pid, s.waker_lwpid, w.comm AS waker_comm, s.owner_pid, s.owner_lwpid,
+    o.comm AS owner_comm, s.woken + (SELECT clock FROM files WHERE clock IS NOT NULL LIMIT 1) AS wall FROM sleeps s
+    LEFT JOIN threads t ON t.pid = s.pid AND t.lwpid = s.lwpid
+    LEFT JOIN threads w ON w.pid = s.waker_pid AND w.lwpid = s.waker_lwpid
+    LEFT JOIN threads o ON o.pid = s.owner_pid AND o.lwpid = s.owner_lwpid ORDER BY s.woken, s.rowid"""
+# Not every row has them, and whole numbers they stay.
+_MISSING = ["start", "asleep", "waker_pid", "waker_lwpid", "owner_pid", "owner_lwpid"]
+
 
 def _query(files, query, *options):
     """The rows of a query of --to sqlite as a pandas.DataFrame; "wall" as times of UTC."""
@@ -94,6 +103,11 @@ def pairs(files, *options):
 
 def states(files):
     return _query(files, _STATES)
+
+
+def wakes(files):
+    frame = _query(files, _WAKES)
+    return frame.astype({name: "Int64" for name in _MISSING})
 
 
 def statistics(pairs):

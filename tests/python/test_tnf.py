@@ -2,7 +2,7 @@
 """The Python package: what it says equals what tnfdump says; no misuse and no
 bytes of a file bring it down; nothing leaks.
 
-Usage: test_tnf.py TNFDUMP MKTRACE ODD [unittest's arguments]
+Usage: test_tnf.py TNFDUMP MKTRACE ODD LIBTNFPROBE STORY [unittest's arguments]
 """
 import contextlib
 import gc
@@ -32,8 +32,10 @@ try:
 except ImportError:
     pandas = None
 
-TNFDUMP, MKTRACE, ODD, LIBTNFPROBE = sys.argv[1:5]
+TNFDUMP, MKTRACE, ODD, LIBTNFPROBE, STORY = map(os.path.abspath, sys.argv[1:6])
 SOURCE = os.environ["TNF_SOURCE"]
+sys.path.append(SOURCE + "/tests/why")
+import machine
 GOLDEN = sorted(glob.glob(SOURCE + "/tests/golden/traces/*.tnf"))
 SEEDS = sorted(glob.glob(SOURCE + "/fuzz/seeds/trace/*"))
 EVERY = ["time", "pid", "lwpid", "tid", "cpu", "kernel", "probe"]
@@ -687,6 +689,28 @@ class Recording(Case):
         line = next(words for words in map(str.split, told.splitlines()) if words[-1:] == ["order"])
         self.assertEqual((int(line[0]), float(line[2])), (50, round(pairs.duration.sum() / 1e6, 6)))
 
+    @unittest.skipIf(pandas is None, "pandas is not there")
+    def test_wakes(self):
+        """Who slept, what for and until when, who ended it, and when it ran again."""
+        machine.story = STORY
+        with contextlib.ExitStack() as back:
+            back.callback(os.chdir, os.getcwd())
+            os.chdir(self.dir)
+            m = machine.Machine(1, "one", {100: "server", 101: "holder"})
+            m.of(0, 101, 0, 100, 0)
+            m.switch(1000, 0, 100, 6, 0, 0)
+            m.wakeup(9000, 101, 1, 100)
+            m.of(9000, 101, 1, 100, 8)
+            m.of(9500, 101, 1, 100, 1)
+            m.request(9600, 100, "request_start", 1)
+            with unittest.mock.patch.dict(os.environ, TNFDUMP=TNFDUMP), tnf.open(m.files()) as trace:
+                wake, = trace.wakes().to_dict("records")
+        self.assertEqual({**wake, "wall": wake["wall"].value - wake["woken"]},
+            dict(start=1000000, woken=9000000, asleep=8000000, delay=500000, pid=100, lwpid=100, comm="server",
+                 program=None, cgroup=None, reason="futex", place=None, by="thread", waker_pid=100, waker_lwpid=101,
+                 waker_comm="holder", owner_pid=pandas.NA, owner_lwpid=pandas.NA, owner_comm=None,
+                 wall=1700000000000000000))
+
     def test_span_processor(self):
         """Spans of OpenTelemetry are records; --to otlp has the ids that the program gave them."""
         events = self.run_program("""if 1:
@@ -763,4 +787,4 @@ class Recording(Case):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=[sys.argv[0], *sys.argv[5:]])
+    unittest.main(argv=[sys.argv[0], *sys.argv[6:]])

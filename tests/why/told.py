@@ -1,6 +1,6 @@
 # told.py TNFDUMP STORY - what --why says of traces whose events are written down here: verdict,
 # tree, JSON, folded stacks, table, what is missing, and a request that crosses two machines.
-import json, os, subprocess, sys, tempfile
+import json, os, sqlite3, subprocess, sys, tempfile
 import machine
 
 tnfdump, story = map(os.path.realpath, sys.argv[1:3])
@@ -54,6 +54,19 @@ m.of(t + 10500, 0, 0, 100, SYSTEM)
 m.request(t + 11000, 100, "request_end", 99)
 files = m.files()
 
+# The sleeps in a database: whose, what for, from when to when, how long until it had a CPU,
+# and who ended it; of the filtered ones those of the threads that are left, and what these ended.
+def sleeps(what, *options):
+    run("--to", "sqlite", "-o", "x.db", *options, *files)
+    return sqlite3.connect("x.db").execute(f"SELECT {what} FROM sleeps").fetchall()
+
+
+if "  sqlite " in run("--help")[0]:     # built with it
+    rows = sleeps("lwpid, reason, start, woken, delay, \"by\", waker_pid, waker_lwpid, owner_lwpid")
+    check("sleeps", rows == [(100, "futex", 31000000, 40000000, 500000, "thread", 100, 101, None)], rows)
+    for tid, n in (100, 1), (101, 1), (102, 0):
+        got = sleeps("count(*)", f"--tid={tid}")[0][0]
+        check(f"sleeps with --tid {tid}", got == n, got)
 text, err, rc = run("--why=request", *files)
 check("verdict and tree", text == """\
 request 11.000 ms, server 100; typical 0.100 ms (21 seen)

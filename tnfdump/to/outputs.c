@@ -30,7 +30,7 @@ const struct output outputs[] = {
 	{ "tnf", "a trace file of its own, of the events that are kept",
 	  slice_begin, slice_event, slice_end, .own_files = true },
 #ifdef HAVE_SQLITE
-	{ "sqlite", "an SQLite database (--output): events, pairs, states",
+	{ "sqlite", "an SQLite database (--output): events, pairs, states, sleeps",
 	  sqlite_begin, sqlite_event, sqlite_end, .own_files = true, .all = true,
 	  .needs_path = "--to sqlite: a database is a file: give --output FILE" },
 #endif

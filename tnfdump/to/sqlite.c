@@ -1,6 +1,6 @@
 /*
- * sqlite.c - an SQLite database: events, pairs, threads and their states.  The schema is
- * the table below, and in tnfformats(5).
+ * sqlite.c - an SQLite database: events, pairs, threads, their states and sleeps.  The schema
+ * is the table below, and in tnfformats(5).
  *
  * The database appears under its name complete or not at all.
  */
@@ -41,6 +41,9 @@ static const char schema[] =
     " end_event INTEGER REFERENCES events(id));"
     "CREATE TABLE states (tid TEXT, pid INTEGER, lwpid INTEGER, state TEXT,"
     " start INTEGER, duration INTEGER, host INTEGER REFERENCES hosts(id));"
+    "CREATE TABLE sleeps (tid TEXT, pid INTEGER, lwpid INTEGER, reason TEXT, start INTEGER,"
+    " woken INTEGER, delay INTEGER, \"by\" TEXT, waker_pid INTEGER, waker_lwpid INTEGER,"
+    " owner_pid INTEGER, owner_lwpid INTEGER, place TEXT, host INTEGER REFERENCES hosts(id));"
     "CREATE TABLE threads (pid INTEGER, lwpid INTEGER, comm TEXT,"
     " first INTEGER, last INTEGER, events INTEGER, host INTEGER REFERENCES hosts(id), program TEXT, cgroup TEXT,"
     " PRIMARY KEY (host, pid, lwpid));"
@@ -56,6 +59,7 @@ static const char summary[] =
     "CREATE INDEX events_time ON events (time);"
     "CREATE INDEX pairs_start ON pairs (start);"
     "CREATE INDEX states_start ON states (start);"
+    "CREATE INDEX sleeps_woken ON sleeps (woken);"
     "INSERT INTO threads SELECT * FROM seen ORDER BY pid, lwpid;"
     "INSERT INTO processes SELECT pid, max(CASE WHEN lwpid = pid THEN comm END),"
     " min(first), max(last), sum(events), host, max(program), max(cgroup) FROM threads"
@@ -225,6 +229,7 @@ struct sql {
 	struct sqlite	 db;
 	struct dump	*d;
 	struct members	*members;
+	struct sleeps	*sleeps;
 	struct states	*states;
 	struct map	 threads;	/* by pid and lwpid: struct sql_thread */
 	struct sql_thread *oldest, **end, *latest;
@@ -328,6 +333,7 @@ sqlite_begin(struct dump *d)
 	    "INSERT INTO states VALUES (?, ?, ?, ?, ?, ?, ?)");
 	q->unordered = sqlite_prepare(&q->db, "INSERT INTO unordered VALUES (?)");
 	q->members = members_new(d, &q->db);
+	q->sleeps = sleeps_new(d, &q->db);
 	q->states = formats_states(d, sql_span, q);
 	states_window(q->states, d->low, d->high);
 	tnf_map_init(&q->threads, sizeof(struct sql_thread));
@@ -450,6 +456,7 @@ sqlite_event(struct dump *d, const struct tnf_event *ev)
 		*s.user = (void *)(intptr_t)q->id;
 	else if (role == PAIR_END && s.kept)
 		sql_pair(q, &s, kept ? q->id : 0);
+	sleeps_event(q->sleeps, ev);
 	return q->db.error == NULL ? 0 : sql_fail(q);
 }
 
@@ -462,11 +469,13 @@ sqlite_end(struct dump *d)
 	if (q == NULL)
 		return 0;
 	states_end(q->states);
+	sleeps_end(q->sleeps);
 	sqlite3_finalize(q->event);
 	sqlite3_finalize(q->pair);
 	sqlite3_finalize(q->state);
 	sqlite3_finalize(q->unordered);
 	members_free(q->members);
+	sleeps_free(q->sleeps);
 	if (q->db.error == NULL) {
 		sql_threads(q);
 		sqlite_run(&q->db, summary);

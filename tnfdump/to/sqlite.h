@@ -1,6 +1,6 @@
 /*
- * sqlite.h - a database that is written, and a table for the members of each
- * kind of probe in it.
+ * sqlite.h - a database that is written, a table for the members of each kind of probe in it,
+ * and one for the sleeps of threads.
  */
 #ifndef TNFDUMP_TO_SQLITE_H
 #define TNFDUMP_TO_SQLITE_H
@@ -48,5 +48,15 @@ int64_t members_probe(struct members *, const struct tnf_probe *);
 
 /* Adds the arguments of event 'id'; a probe without members has none to add. */
 void members_add(struct members *, const struct tnf_event *, int64_t id);
+
+struct sleeps;
+
+struct sleeps *sleeps_new(struct dump *, struct sqlite *);
+void sleeps_free(struct sleeps *);
+
+/* Takes every event, also those that filters drop. */
+void sleeps_event(struct sleeps *, const struct tnf_event *);
+/* Inserts a row for each sleep that ended; the index that the events made is asked once. */
+void sleeps_end(struct sleeps *);
 
 #endif
