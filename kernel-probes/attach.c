@@ -90,7 +90,8 @@ wanted_programs(const struct kp *kp, uint64_t probes)
 		programs |= 1ull << KP_PROGRAM_filter_group;
 	if (some)
 		programs |= 1ull << KP_PROGRAM_remember_exit |
-		    1ull << KP_PROGRAM_leave_slot |
+		    1ull << KP_PROGRAM_remember_fork |
+		    1ull << KP_PROGRAM_remember_exec |
 		    1ull << KP_PROGRAM_remember_name;
 	programs &= ~(1ull << KP_PROGRAM_find_nodes);
 	return programs & ~(kp->missing | kp->state->refused);
@@ -199,7 +200,7 @@ attach_one(struct kp *kp, unsigned program, int prog, int cpu)
 	if (kp_pinned(KP_DIR_LINK, name))
 		return 0;
 	if (program == KP_PROGRAM_remember_exit)
-		kp_iterate(KP_PROGRAM_empty_slots);
+		kp_iterate(KP_PROGRAM_begin_tasks);
 	if (program == KP_PROGRAM_bio_queue)
 		kp_iterate(KP_PROGRAM_forget_requests);
 	if (program == KP_PROGRAM_irq_end)

@@ -10,22 +10,6 @@
 
 #define NO_ARGUMENT	0	/* else one more than its index */
 
-struct path {
-	struct dentry *dentry;
-};
-
-struct qstr {
-	const unsigned char *name;
-};
-
-struct dentry {
-	struct qstr d_name;
-};
-
-struct file___path {
-	struct path f_path;
-} __attribute__((preserve_access_index));
-
 struct call_scratch {
 	u8  image[KP_IMAGE_MAX + 2 * KP_TEXT_MAX];
 };
@@ -141,7 +125,7 @@ int import_call_fd(void *ctx)
 	*(u64 *)(s->image + 24) = inode == NULL ? 0 : BPF_CORE_READ(inode, i_ino);
 	*(u64 *)(s->image + 32) = 0;
 	if (file != NULL)
-		import_string(s->image, &at, 32, (u64)BPF_CORE_READ((struct file___path *)file,
+		import_string(s->image, &at, 32, (u64)BPF_CORE_READ(file,
 		    f_path.dentry, d_name.name), KP_TEXT_MAX + 1, false);
 	import_write(&h, s->image, at);
 	return 1;

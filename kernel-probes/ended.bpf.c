@@ -7,6 +7,7 @@
  * outside of the buffer, which busy probes overwrite.
  */
 #include "kernel-probes/context.bpf.h"
+#include "kernel-probes/program.bpf.h"
 
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
@@ -62,17 +63,23 @@ int BPF_PROG(remember_exit, struct task_struct *p)
 	return remember(p);
 }
 
+SEC("tp_btf/task_newtask")
+int BPF_PROG(remember_fork, struct task_struct *p)
+{
+	return p->pid == p->tgid ? program_note(p, bpf_ktime_get_ns()) : 0;
+}
+
 /* A thread that is not the leader gets the leader's number when it becomes another
    program, and with it the time when the leader started: it will not find its slot again. */
 SEC("tp_btf/sched_process_exec")
-int BPF_PROG(leave_slot, struct task_struct *p, int before)
+int BPF_PROG(remember_exec, struct task_struct *p, int before)
 {
 	u32 n = before & (SLOTS - 1);
 	struct slot *s = bpf_map_lookup_elem(&tnf_slots, &n);
 
 	if (before != p->pid && s != NULL && s->task == (u64)p)
 		write_once(s->task, SLOT_EMPTY);
-	return 0;
+	return program_note(p, bpf_ktime_get_ns());
 }
 
 static long
@@ -82,14 +89,17 @@ empty_slot(struct bpf_map *map, u32 *n, struct slot *s, void *unused)
 	return 0;
 }
 
-/* Runs before the hooks are attached: no program has seen which of the slots' owners have
-   exited meanwhile. */
+/* Runs when the first of these hooks is attached: no program has seen which of the slots'
+   owners have exited meanwhile, nor which programs run.  A process that execs just then keeps
+   the time at which it began. */
 SEC("iter/task")
-int empty_slots(struct bpf_iter__task *ctx)
+int begin_tasks(struct bpf_iter__task *ctx)
 {
+	struct task_struct *t = ctx->task;
+
 	if (ctx->meta->seq_num == 0)
 		bpf_for_each_map_elem(&tnf_slots, empty_slot, NULL, 0);
-	return 0;
+	return t != NULL && t->pid == t->tgid ? program_note(t, t->start_time) : 0;
 }
 
 SEC("iter/task")

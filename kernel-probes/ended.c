@@ -180,6 +180,40 @@ kp_renamed(struct kp *kp, void (*fn)(void *arg, pid_t tid, int64_t time,
 	    renamed_each, &c);
 }
 
+struct ran_call {
+	void	(*fn)(void *arg, pid_t pid, int64_t time, const char *path);
+	void	*arg;
+	int	 paths;			/* the map */
+	uint64_t number;		/* of the path that was looked up last */
+	struct kp_path path;
+};
+
+static void
+ran_each(const void *key, void *value, void *arg)
+{
+	struct ran_call *c = arg;
+	const struct kp_renamed *r = key;
+	uint64_t number;
+
+	memcpy(&number, value, sizeof number);
+	if (number != c->number && bpf_map_lookup_elem(c->paths, &number, &c->path) != 0)
+		return;
+	c->number = number;
+	c->path.text[sizeof c->path.text - 1] = '\0';
+	c->fn(c->arg, (pid_t)r->tid, (int64_t)r->time, c->path.text);
+}
+
+KP_EXPORT void
+kp_ran(struct kp *kp, void (*fn)(void *arg, pid_t pid, int64_t time, const char *path), void *arg)
+{
+	struct ran_call c = { .fn = fn, .arg = arg, .paths = kp_map_open(KP_PIN_PATHS, sizeof(uint64_t), sizeof(struct kp_path)) };
+
+	if (c.paths < 0)
+		return;
+	map_walk(KP_PIN_RAN, sizeof(struct kp_renamed), sizeof(uint64_t), ran_each, &c);
+	close(c.paths);
+}
+
 /* The program numbers tasks as the first pid name space does.  A
    process that finds itself there under its own numbers is in that one, as nearly all are. */
 static bool

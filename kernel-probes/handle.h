@@ -26,6 +26,8 @@
 #define KP_PIN_CPU	KP_DIR "/cpu"
 #define KP_PIN_ENDED	KP_DIR "/ended"
 #define KP_PIN_RENAMED	KP_DIR "/renamed"
+#define KP_PIN_RAN	KP_DIR "/ran"
+#define KP_PIN_PATHS	KP_DIR "/paths"
 #define KP_PIN_INTERRUPTS KP_DIR "/interrupts"
 #define KP_PIN_POOL	KP_DIR "/pool"
 /* For imported probes (import.h). */

@@ -161,6 +161,8 @@ void kp_ended(struct kp *, const struct kp_task *living, size_t n, void (*fn)(vo
 
 /* Calls fn for each name that a thread had until 'time' (ns, as events have it)
    while tracing was on, as far as they are remembered, in no order. */
+/* Calls fn for each program that a process ran while tracing was on, and the time since when. */
+void kp_ran(struct kp *, void (*fn)(void *arg, pid_t pid, int64_t time, const char *path), void *arg);
 void kp_renamed(struct kp *, void (*fn)(void *arg, pid_t tid, int64_t time,
     const char *comm), void *arg);
 

@@ -79,7 +79,39 @@ struct address_space {
 	struct inode *host;
 };
 
+struct qstr {
+	union {
+		struct {
+			u32 hash;
+			u32 len;
+		};
+		u64 hash_len;
+	};
+	const unsigned char *name;
+};
+
+struct dentry {
+	struct dentry *d_parent;
+	struct qstr d_name;
+};
+
+struct vfsmount {
+	struct dentry *mnt_root;
+};
+
+struct mount {
+	struct mount *mnt_parent;
+	struct dentry *mnt_mountpoint;
+	struct vfsmount mnt;
+};
+
+struct path {
+	struct vfsmount *mnt;
+	struct dentry *dentry;
+};
+
 struct file {
+	struct path f_path;
 	struct address_space *f_mapping;
 	struct inode *f_inode;
 	unsigned int f_flags;
@@ -120,6 +152,7 @@ struct signal_struct {
 
 struct mm_struct {
 	struct task_struct *owner;
+	struct file *exe_file;
 };
 
 struct hrtimer {

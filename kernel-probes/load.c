@@ -52,9 +52,9 @@ logs_refused(program_logs logs)
 #define P(name)	(1ull << KP_PROGRAM_##name)
 
 /* Programs that list tasks, and keep the filter and the names: needed by every trace. */
-#define ALWAYS	(P(find_nodes) | P(empty_slots) | P(forget_requests) | P(remember_living) | \
+#define ALWAYS	(P(find_nodes) | P(begin_tasks) | P(forget_requests) | P(remember_living) | \
 		 P(tell_tasks) | P(filter_exit) | P(filter_fork) | P(filter_name) | \
-		 P(filter_group) | P(remember_exit) | P(leave_slot) | P(remember_name))
+		 P(filter_group) | P(remember_exit) | P(remember_fork) | P(remember_exec) | P(remember_name))
 
 /* Programs that compare with addresses of the kernel's functions. */
 #define WITH_SYMBOLS	(P(thread_create) | P(context_switch) | P(context_switch3))
@@ -116,6 +116,9 @@ size_maps(struct kernel_bpf *skel, size_t size)
 	    (r = bpf_map__set_max_entries(skel->maps.tnf_pool, size / KP_BLOCK_SIZE)) < 0 ||
 	    (r = bpf_map__set_max_entries(skel->maps.tnf_cpu, cpus)) < 0 ||
 	    (r = bpf_map__set_max_entries(skel->maps.tnf_ended, ended)) < 0)
+		return r;
+	/* Most processes are forked, and then exec. */
+	if ((r = bpf_map__set_max_entries(skel->maps.tnf_ran, 2 * ended)) < 0)
 		return r;
 	return bpf_map__set_max_entries(skel->maps.tnf_renamed, ended);
 }

@@ -15,9 +15,10 @@
 	X(filter_fork,		BTF,	"task_newtask")			\
 	X(filter_name,		BTF,	"task_rename")			\
 	X(filter_group,		BTF,	"cgroup_attach_task")		\
-	X(empty_slots,		ITER,	"")				\
+	X(remember_fork,	BTF,	"task_newtask")			\
+	X(remember_exec,	BTF,	"sched_process_exec")		\
+	X(begin_tasks,		ITER,	"")				\
 	X(remember_exit,	BTF,	"sched_process_exit")		\
-	X(leave_slot,		BTF,	"sched_process_exec")		\
 	X(remember_name,	BTF,	"task_rename")			\
 	X(lock_wait,		BTF,	"contention_begin")		\
 	X(lock_done,		BTF,	"contention_end")		\

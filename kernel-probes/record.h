@@ -375,6 +375,15 @@ struct kp_former {		/* the element: its name until then */
 	char  comm[16];
 };
 
+/* Element of the map tnf_paths, by a number: the path of a program, or its end.  Elements of
+   the map tnf_ran are such numbers; their keys, as above, say which process runs the program
+   from that time on. */
+#define KP_PATH_SIZE	256
+
+struct kp_path {
+	char  text[KP_PATH_SIZE];
+};
+
 /*
  * An imported probe's program makes an event of a hook's record: each operation copies
  * one member, at 'from' of the record, to 'to' of an image of the event.

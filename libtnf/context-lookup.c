@@ -251,10 +251,21 @@ path_find(const struct table *t, int32_t pid)
 	return p != NULL && p->pid == pid ? p->path : NULL;
 }
 
+/* The program that began last by then; before the first that is known, that one. */
 EXPORT const char *
-tnf_context_program(const tnf_context_t *c, int32_t pid)
+tnf_context_program(const tnf_context_t *c, int32_t pid, int64_t time)
 {
-	return path_find(&c->programs, pid);
+	const struct tnf_context_former key = { .tid = pid, .time = time };
+	const struct tnf_context_former *all = c->ran.rows, *f;
+	const char *last = path_find(&c->programs, pid);
+
+	if (time == INT64_MAX && last != NULL)
+		return last;
+	f = last_not_after(&c->ran, &key, former_after);
+	if (f != NULL && f->tid == pid)
+		return f->comm;
+	size_t next = f == NULL ? 0 : (size_t)(f - all) + 1;
+	return next < c->ran.n && all[next].tid == pid ? all[next].comm : last;
 }
 
 EXPORT const char *
@@ -317,6 +328,7 @@ ALL(tasks, tnf_context_task)
 ALL(symbols, tnf_context_symbol)
 ALL(objects, tnf_context_object)
 ALL(formers, tnf_context_former)
+ALL(ran, tnf_context_former)
 
 /* The lines in the file's blocks of names (tnf(5), "Names") are put beside what its context
    tells. */
@@ -498,6 +510,10 @@ tnf_context_names_settle(struct tnf_context *c)
 
 	for (size_t i = 0; i < c->own_formers.n; i++)
 		f[i].tid = outer_number(c, f[i].tid);
+	f = c->own_ran.rows;
+	for (size_t i = 0; i < c->own_ran.n; i++)
+		f[i].tid = outer_number(c, f[i].tid);
+	f = c->own_formers.rows;
 	if (c->own_formers.n > 1)
 		qsort(f, c->own_formers.n, sizeof *f, compare_former_tids);
 	own = calloc(n + 1, sizeof *own);
@@ -522,6 +538,8 @@ tnf_context_names_settle(struct tnf_context *c)
 		e = context_names_append(&c->tasks, &c->own_tasks);
 	if (e == 0)
 		e = context_names_append(&c->inners, &c->own_inners);
+	if (e == 0)
+		e = context_names_append(&c->ran, &c->own_ran);
 	return e != 0 ? e : context_names_append(&c->formers, &c->own_formers);
 }
 

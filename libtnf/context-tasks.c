@@ -364,13 +364,25 @@ context_ended(struct context_writer *w, pid_t tid, pid_t pid, pid_t ppid,
 		put_task(w, "ended", tid, pid, ppid, comm);
 }
 
-void
-context_renamed(struct context_writer *w, pid_t tid, int64_t time, const char *comm)
+static void
+put_at_time(struct context_writer *w, const char *word, pid_t tid, int64_t time, const char *text)
 {
 	if (w->f == NULL)
 		return;
-	fprintf(w->f, "named %d %" PRId64 " ", (int)tid, time);
-	put_rest(w, comm);
+	fprintf(w->f, "%s %d %" PRId64 " ", word, (int)tid, time);
+	put_rest(w, text);
+}
+
+void
+context_renamed(struct context_writer *w, pid_t tid, int64_t time, const char *comm)
+{
+	put_at_time(w, "named", tid, time, comm);
+}
+
+void
+context_ran(struct context_writer *w, pid_t pid, int64_t time, const char *path)
+{
+	put_at_time(w, "ran", pid, time, path);
 }
 
 /* Names in /sys/dev/block are "MAJOR:MINOR", links to ".../NAME". */

@@ -52,6 +52,8 @@ void context_ended(struct context_writer *, pid_t tid, pid_t pid, pid_t ppid,
 /* The name that a task had until 'time', ns as events have it. */
 void context_renamed(struct context_writer *, pid_t tid, int64_t time,
     const char *comm);
+/* The program that a process runs from 'time' on. */
+void context_ran(struct context_writer *, pid_t pid, int64_t time, const char *path);
 /* The executable mappings of the process, with build ids. */
 void context_objects(struct context_writer *, pid_t);
 void context_devices(struct context_writer *);	/* block devices */

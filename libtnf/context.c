@@ -242,6 +242,8 @@ static const struct line_kind {
 	/* Lines of the process itself, with the ids that its events bear. */
 	{ "thread", parse_task, TABLE(threads) },
 	{ "renamed", parse_former, TABLE(own_formers) },
+	{ "runs", parse_former, TABLE(own_ran) },
+	{ "ran", parse_former, TABLE(ran) },
 	{ "program", parse_path, TABLE(programs) },
 	{ "cgroup", parse_path, TABLE(cgroups) },
 	{ "symbol", parse_symbol, TABLE(symbols) },
@@ -347,6 +349,7 @@ static const struct { size_t table, row; int (*compare)(const void *, const void
 	T(tasks, tnf_context_task, compare_tasks),
 	T(inners, inner, compare_inners),
 	T(formers, tnf_context_former, compare_formers),
+	T(ran, tnf_context_former, compare_formers),
 	T(programs, path_of, compare_paths),
 	T(cgroups, path_of, compare_paths),
 	T(symbols, tnf_context_symbol, compare_symbols),
@@ -356,6 +359,7 @@ static const struct { size_t table, row; int (*compare)(const void *, const void
 	T(threads, tnf_context_task, NULL),
 	T(own_tasks, tnf_context_task, NULL),
 	T(own_formers, tnf_context_former, NULL),
+	T(own_ran, tnf_context_former, NULL),
 	T(own_inners, inner, NULL),
 #undef T
 };
@@ -411,7 +415,7 @@ tnf_context_parse(const void *text, size_t size, tnf_context_t **ret)
 	}
 	sort_all(c);
 	drop_noted_twice(&c->tasks);
-	if (c->threads.n > 0 || c->own_formers.n > 0) {
+	if (c->threads.n > 0 || c->own_formers.n > 0 || c->own_ran.n > 0) {
 		if (tnf_context_names_settle(c) != 0) {
 			tnf_context_close(c);
 			return ENOMEM;

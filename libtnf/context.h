@@ -38,8 +38,9 @@ struct tnf_context {
 	int64_t	 mono, wall;
 	bool	 has_clock;
 	struct table facts, tasks, inners, formers, symbols, objects, devices, programs, cgroups;
+	struct table ran;	/* a process, and its program from a time on */
 	/* Rows that the process itself has told, before they are settled among the rest. */
-	struct table threads, own_formers, own_tasks, own_inners;
+	struct table threads, own_formers, own_ran, own_tasks, own_inners;
 };
 
 /* The program or the control group of a process. */

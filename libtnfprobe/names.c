@@ -383,8 +383,9 @@ tnf_names_process(int32_t parent, bool child)
 	put_former(&l, (uint32_t)tnf_p.pid, process_name);
 	put_thread(&l, (uint32_t)tnf_p.pid, process_name);
 	if (program[0] != '\0') {
-		put_word(&l, "program");
+		put_word(&l, "runs");
 		put_number(&l, (uint32_t)tnf_p.pid);
+		put_number(&l, (uint64_t)tnf_clock_now());
 		put_rest(&l, program);
 	}
 	if (traceparent[0] != '\0') {

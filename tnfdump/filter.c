@@ -34,6 +34,12 @@ program_of(void *arg, const struct tnf_event *ev)
 }
 
 static const char *
+program_of_pid(void *arg, const struct tnf_event *ev, int32_t pid)
+{
+	return origin_program_of(arg, ev, pid);
+}
+
+static const char *
 cgroup_of(void *arg, const struct tnf_event *ev)
 {
 	return origin_cgroup(arg, ev);
@@ -80,6 +86,7 @@ dump_expr_source(struct dump *d)
 		s->item = tnf_value_item;
 		s->comm = comm_of;
 		s->program = program_of;
+		s->program_of = program_of_pid;
 		s->cgroup = cgroup_of;
 		s->trace = trace_of;
 		s->span = span_of;

@@ -276,28 +276,36 @@ origin_comm_last(struct dump *d, const struct tnf_event *ev)
 	return name != NULL ? name : find_process(d, ev, true);
 }
 
-typedef const char *path_f(const tnf_context_t *, int32_t pid);
+typedef const char *path_f(const tnf_context_t *, int32_t pid, int64_t time);
 
-/* Finds a path of the event's process: by the machine's pid in any file, or by the event's
-   pid in its own file. */
+/* Finds a path of a process at the event's time: by the machine's pid in any file, or, for the
+   event's own process, by the event's pid in its file. */
 static const char *
-origin_path(struct dump *d, const struct tnf_event *ev, path_f *path)
+path_of_process(struct dump *d, const struct tnf_event *ev, int32_t pid, bool own, path_f *path)
 {
 	const tnf_context_t *c = origin_of(d, ev->file)->context;
+	int64_t time = origin_time(ev);
 	const char *found = NULL;
-	uint32_t lwpid;
-	int32_t pid;
 
-	origin_host(d, ev, &pid, &lwpid);
-	if (c != NULL && (found = path(c, pid)) == NULL)
-		found = path(c, ev->pid);
+	if (c != NULL && (found = path(c, pid, time)) == NULL && own)
+		found = path(c, ev->pid, time);
 	for (unsigned i = 0; i < d->n_inputs && found == NULL; i++)
 		if (d->inputs[i].file != ev->file &&
 		    tnf_file_host(d->inputs[i].file) == tnf_file_host(ev->file) &&
 		    origin_same_boot(ev->file, d->inputs[i].file) &&
 		    (c = origin_of(d, d->inputs[i].file)->context) != NULL)
-			found = path(c, pid);
+			found = path(c, pid, time);
 	return found;
+}
+
+static const char *
+origin_path(struct dump *d, const struct tnf_event *ev, path_f *path)
+{
+	uint32_t lwpid;
+	int32_t pid;
+
+	origin_host(d, ev, &pid, &lwpid);
+	return path_of_process(d, ev, pid, true, path);
 }
 
 const char *
@@ -307,9 +315,21 @@ origin_program(struct dump *d, const struct tnf_event *ev)
 }
 
 const char *
+origin_program_of(struct dump *d, const struct tnf_event *ev, int32_t pid)
+{
+	return path_of_process(d, ev, pid, false, tnf_context_program);
+}
+
+static const char *
+group_at(const tnf_context_t *c, int32_t pid, int64_t time)
+{
+	return tnf_context_cgroup(c, pid);
+}
+
+const char *
 origin_cgroup(struct dump *d, const struct tnf_event *ev)
 {
-	return origin_path(d, ev, tnf_context_cgroup);
+	return origin_path(d, ev, group_at);
 }
 
 /* Finds what the file tells of the container: "pod namespace name". */

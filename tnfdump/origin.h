@@ -24,8 +24,10 @@ const char *origin_comm_own(struct dump *, const struct tnf_event *);
    the same boot. */
 const char *origin_process(struct dump *, const struct tnf_event *);
 const char *origin_process_last(struct dump *, const struct tnf_event *);
-/* The program that the event's process ran last, and its control group; NULL: not known. */
+/* The program that the event's process, or another by the machine's pid, ran at the event's
+   time, and its control group; NULL: not known. */
 const char *origin_program(struct dump *, const struct tnf_event *);
+const char *origin_program_of(struct dump *, const struct tnf_event *, int32_t pid);
 const char *origin_cgroup(struct dump *, const struct tnf_event *);
 /* The pid and thread id on the machine: those of the event, unless the file tells that the
    thread's pid namespace has others. */

@@ -27,6 +27,12 @@ kernel_context_renamed(void *arg, pid_t tid, int64_t time, const char *comm)
 }
 
 static void
+kernel_context_ran(void *arg, pid_t pid, int64_t time, const char *path)
+{
+	context_ran(arg, pid, time, path);
+}
+
+static void
 kernel_context_value_names(void *arg, const char *probe, const char *member, const char *names)
 {
 	char word[300];
@@ -102,6 +108,7 @@ kernel_context(struct kp *kp, struct context_writer *w)
 		context_tasks(w, 0);
 	kp_ended(kp, living, n, kernel_context_ended, w);
 	kp_renamed(kp, kernel_context_renamed, w);
+	kp_ran(kp, kernel_context_ran, w);
 	kp_value_names(kp, kernel_context_value_names, w);
 	free(living);
 }

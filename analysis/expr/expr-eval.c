@@ -181,6 +181,19 @@ eval_in(const struct state *s, const struct expr_node *n)
 	return result;
 }
 
+/* The path of the program of the process with this number; null: it is not known. */
+static struct val
+eval_program(const struct state *s, const struct expr_node *n)
+{
+	struct val pid = expr_eval_node(s, n->left);
+	const struct expr_source *from = s->e->source;
+
+	if (s->ev == NULL || pid.kind == VAL_UNKNOWN)
+		return unknown_value;
+	return val_cstring(pid.kind == VAL_INT && pid.u.i > 0 && pid.u.i <= INT32_MAX &&
+	    from->program_of != NULL ? from->program_of(from->arg, s->ev, (int32_t)pid.u.i) : NULL);
+}
+
 static struct val
 eval_binary(const struct state *s, const struct expr_node *n)
 {
@@ -220,6 +233,8 @@ expr_eval_node(const struct state *s, int index)
 	case EXPR_WITHIN:
 		return s->ev == NULL ? unknown_value :
 		    val_int(s->e->source->within(s->e->source->arg, s->e, n->seen_index, s->ev));
+	case EXPR_PROGRAM:
+		return eval_program(s, n);
 	case EXPR_NOT:
 		return eval_not(s, n);
 	case EXPR_NEGATE:
@@ -253,7 +268,7 @@ is_fixed(const struct expr *e, int index)
 		if (n->op == EXPR_LITERAL)
 			return true;
 		if (n->op == EXPR_NAME || n->op == EXPR_MEMBER ||
-		    n->op == EXPR_VARIABLE || n->op == EXPR_WITHIN)
+		    n->op == EXPR_VARIABLE || n->op == EXPR_WITHIN || n->op == EXPR_PROGRAM)
 			return n->op == EXPR_NAME && n->fixed;
 		if (n->left != EXPR_NONE && !is_fixed(e, n->left))
 			return false;

@@ -127,6 +127,33 @@ parse_within(struct parser *p)
 	return n;
 }
 
+/* Parses program(PID). */
+static int
+parse_program(struct parser *p)
+{
+	size_t col = parse_column(p);
+	int pid, n;
+
+	parse_next(p, false);
+	parse_next(p, false);
+	if (++p->depth > EXPR_DEPTH_MAX)
+		return parse_fail(p, col, "expression nested too deep");
+	pid = parse_or(p);
+	p->depth--;
+	if (!p->failed && !parse_accept(p, EXPR_T_CLOSE))
+		return parse_expected(p, "')'");
+	if ((n = parse_node(p, EXPR_PROGRAM, pid, EXPR_NONE, col)) != EXPR_NONE)
+		p->e->nodes[n].class = EXPR_TEXT;
+	return n;
+}
+
+static bool
+parse_calls(const struct parser *p, const char *name)
+{
+	return p->lex.len == strlen(name) && memcmp(p->lex.start, name, p->lex.len) == 0 &&
+	    p->lex.next[0] == '(';
+}
+
 /* Parses NAME or arg.NAME, then any .FIELD and [INDEX]. */
 static int
 parse_name(struct parser *p)
@@ -134,8 +161,10 @@ parse_name(struct parser *p)
 	size_t col = parse_column(p);
 	int n;
 
-	if (p->lex.len == 6 && memcmp(p->lex.start, "within", 6) == 0 && p->lex.next[0] == '(')
+	if (parse_calls(p, "within"))
 		return parse_within(p);
+	if (parse_calls(p, "program"))
+		return parse_program(p);
 	const struct expr_name_row *row = expr_name_find(p->lex.start, p->lex.len);
 	if (row != NULL && ((row->name == EXPR_N_HOST && p->e->source->host == NULL) ||
 	    (row->name == EXPR_N_TRACE && p->e->source->trace == NULL) ||

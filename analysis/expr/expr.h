@@ -33,9 +33,10 @@ struct expr_source {
 	const char *(*comm)(void *arg, const struct tnf_event *);
 	/* The name of the event's machine; a NULL function: "host" is a member's name. */
 	const char *(*host)(void *arg, const struct tnf_event *);
-	/* The path of the process's program, and its control group; a NULL function:
-	   unknown, too. */
+	/* The path of the process's program, of the program of another process, and the
+	   process's control group; a NULL function: unknown, too. */
 	const char *(*program)(void *arg, const struct tnf_event *);
+	const char *(*program_of)(void *arg, const struct tnf_event *, int32_t pid);
 	const char *(*cgroup)(void *arg, const struct tnf_event *);
 	/* The ids of the span of OpenTelemetry in which the event's thread is, or the event's own;
 	   NULL: none.  A NULL function: "trace" and "span" are members' names. */

@@ -89,9 +89,10 @@ const struct tnf_context_task *tnf_context_writer(const tnf_context_t *,
    program that is started has its parent's name first), else the one that it
    kept; NULL: unknown. */
 const char *tnf_context_name(const tnf_context_t *, int32_t tid, int64_t time);
-/* The path of the program that a process ran last, and its control group; NULL: not
-   told.  A process in a container may be known by the number that it has there. */
-const char *tnf_context_program(const tnf_context_t *, int32_t pid);
+/* The path of the program that a process ran at an event's time (INT64_MAX: ran last), and
+   its control group; NULL: not told.  A process in a container may be known by the number
+   that it has there. */
+const char *tnf_context_program(const tnf_context_t *, int32_t pid, int64_t time);
 const char *tnf_context_cgroup(const tnf_context_t *, int32_t pid);
 const struct tnf_context_symbol *tnf_context_symbol(const tnf_context_t *,
     uint64_t addr);
@@ -109,6 +110,8 @@ const struct tnf_context_object *tnf_context_objects(const tnf_context_t *,
     size_t *n);
 const struct tnf_context_former *tnf_context_formers(const tnf_context_t *,
     size_t *n);
+/* The programs of processes: here 'time' is the time at which one began. */
+const struct tnf_context_former *tnf_context_ran(const tnf_context_t *, size_t *n);
 
 #ifdef __cplusplus
 }

@@ -52,11 +52,11 @@ done
 echo "ok: \$always: $always"
 
 if ! raw_open; then
-	is "io" "$(attached io)" "bio_done bio_queue leave_slot remember_exit remember_name request_done "
-	is "blockio" "$(attached blockio)" "bio_done bio_queue leave_slot remember_exit remember_name request_done "
+	is "io" "$(attached io)" "bio_done bio_queue remember_exec remember_exit remember_fork remember_name request_done "
+	is "blockio" "$(attached blockio)" "bio_done bio_queue remember_exec remember_exit remember_fork remember_name request_done "
 fi
-is "rawio" "$(attached rawio)" "leave_slot physio_end physio_start remember_exit remember_name "
-is "by name" "$(attached name=physio_start)" "leave_slot physio_end physio_start remember_exit remember_name "
+is "rawio" "$(attached rawio)" "physio_end physio_start remember_exec remember_exit remember_fork remember_name "
+is "by name" "$(attached name=physio_start)" "physio_end physio_start remember_exec remember_exit remember_fork remember_name "
 ask 'disable rawio'
 image=${TNF_TEST_DIR:-$TNF_BUILD}/always-image.$$
 at_exit "[ -z \$loop ] || losetup -d \$loop; rm -f $image"
@@ -65,14 +65,14 @@ truncate -s 1M "$image" || skip "no room for an image"
 loop=$(losetup -f --show "$image" 2>/dev/null) || skip "no loop device"
 exec 7<"$loop"
 raw_open || is "io, a device open but not raw" "$(attached io)" \
-	"bio_done bio_queue leave_slot remember_exit remember_name request_done "
+	"bio_done bio_queue remember_exec remember_exit remember_fork remember_name request_done "
 exec 7<&-
 mkfifo "$TMP/fifo"
 dd if="$TMP/fifo" of="$loop" oflag=direct bs=4096 count=1 2>/dev/null & dd=$!
 exec 7>"$TMP/fifo"
 wait_for 60 raw_open || fail "dd has no raw device open"
 is "io, a raw device open" "$(attached io)" \
-	"bio_done bio_queue leave_slot physio_end physio_start remember_exit remember_name request_done "
+	"bio_done bio_queue physio_end physio_start remember_exec remember_exit remember_fork remember_name request_done "
 exec 7>&-
 wait $dd
 ask 'buffer dealloc'

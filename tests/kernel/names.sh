@@ -45,6 +45,12 @@ awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) col[$i] = i; next }
 	END { exit bad > 0 }' "$TMP/csv" || fail "a shell again"
 echo "ok: first the shell, then the program"
 
+# The program goes with time as the name does, also now that the process has ended.
+programs=$("$tnfdump" --columns comm,program "$TMP/trace" | awk '$2 ~ "^/" { print $1, $2 }' | uniq)
+[ "$programs" = "sh $(readlink -f /bin/sh)
+work $(readlink -f "$work")" ] || fail "programs: $programs"
+echo "ok: first the shell's file, then that of the program"
+
 # A buffer of which the beginning is gone: the name's end is not in it.  All on one
 # CPU: blocks that another has written stay.
 cpus=$(taskset -cp $$ | sed 's/.*: *//; s/[-,].*//')

@@ -37,6 +37,9 @@ show(const tnf_context_t *c)
 	f = tnf_context_formers(c, &n);
 	for (size_t i = 0; i < n; i++)
 		fprintf(out, "named %d %lld %s;", f[i].tid, (long long)f[i].time, f[i].comm);
+	f = tnf_context_ran(c, &n);
+	for (size_t i = 0; i < n; i++)
+		fprintf(out, "ran %d %lld %s;", f[i].tid, (long long)f[i].time, f[i].comm);
 	s = tnf_context_symbols(c, &n);
 	for (size_t i = 0; i < n; i++)
 		fprintf(out, "symbol %llx %llx %s %s;", (unsigned long long)s[i].start,
@@ -95,6 +98,9 @@ static const struct { const char *lines, *want; } rows[] = {
 	{ "task 105 104 1 a\ninner 105 104 5 4\ninner 104 104 4 4\nthread 5 4 1 own\nrenamed 5 7 was\n",
 	    "task 105 104 1 own;named 105 7 was;" },
 	{ "task 104 104 1 a\ninner 104 104 4 4\nthread 5 4 1 own\n", "ended 5 104 1 own;task 104 104 1 a;" },
+	{ "ran 5 20 /b\nran 5 10 /a\nran 3 9 /c d\nran 5 /e\n", "ran 3 9 /c d;ran 5 10 /a;ran 5 20 /b;" },
+	{ "task 104 104 1 a\ninner 104 104 4 4\nruns 4 7 /own\nran 104 3 /x\n",
+	    "task 104 104 1 a;ran 104 3 /x;ran 104 7 /own;" },
 };
 
 START_TEST(lines)
@@ -129,9 +135,14 @@ START_TEST(finding)
 	ck_assert_str_eq(tnf_context_name(c, 5, 20), "now");
 	ck_assert_str_eq(tnf_context_name(c, 7, 0), "seven");
 	ck_assert_ptr_null(tnf_context_name(c, 6, 0));
-	ck_assert_str_eq(tnf_context_program(c, 5), "/five");
-	ck_assert_str_eq(tnf_context_program(c, 7), "/p");
-	ck_assert_ptr_null(tnf_context_program(c, 6));
+	ck_assert_str_eq(tnf_context_program(c, 5, INT64_MAX), "/five");
+	ck_assert_str_eq(tnf_context_program(c, 7, INT64_MAX), "/p");
+	ck_assert_ptr_null(tnf_context_program(c, 6, INT64_MAX));
+	/* Its last program is the context's; programs of before began at 10 and 20. */
+	ck_assert_str_eq(tnf_context_program(c, 5, 9), "/p10");
+	ck_assert_str_eq(tnf_context_program(c, 5, 19), "/p10");
+	ck_assert_str_eq(tnf_context_program(c, 5, 20), "/p20");
+	ck_assert_str_eq(tnf_context_program(c, 7, 0), "/p");
 	ck_assert_str_eq(tnf_context_cgroup(c, 5), "/c");
 	ck_assert_ptr_null(tnf_context_cgroup(c, 7));
 	ck_assert_str_eq(tnf_context_device(c, 8, 0), "sda");
@@ -246,7 +257,7 @@ START_TEST(names)
 	}
 	ck_assert_int_eq(tnf_context_open_mem(file, sizeof file, &c), 0);
 	ck_assert_str_eq(show(c), "task 4 4 1 four;task 5 4 1 last;");
-	ck_assert_str_eq(tnf_context_program(c, 4), "/p");
+	ck_assert_str_eq(tnf_context_program(c, 4, INT64_MAX), "/p");
 	ck_assert((tnf_context_fact(c, "host") != NULL) == ((_i & 2) != 0));
 	tnf_context_close(c);
 	put_cell(3 * BLOCK - 16, "boot 1234567");	/* ends with it */

@@ -79,6 +79,18 @@ run order "$auto" 5 exec "$auto" 6 fork
 expect "$(counts t.tnf work)" 17 exec
 run order "$auto" 5 become "$auto" 6 become "$auto" 8 fork
 expect "$(counts t.tnf work)" 27 become
+# Each event has the program that ran then, also in a part of the trace, and where a process
+# is named by its number alone.
+cp "$auto" other
+run order "$auto" 2 become ./other 3 become "$auto" 4
+"$tnfdump" --to tnf t.tnf >part.tnf || fail "--to tnf"
+for file in t.tnf part.tnf; do
+	[ "$("$tnfdump" --columns program "$file" | grep ^/ | uniq -c | awk '{ print $1, $2 }')" = "2 $auto
+3 $TMP/other
+4 $auto" ] || fail "programs of $file: $("$tnfdump" --columns program "$file")"
+	expect "$("$tnfdump" --no-header --where "program(pid) == '$TMP/other'" "$file" | wc -l)" 3 \
+		"$file, program(pid)"
+done
 # The next run begins a new file.
 TNF_ENABLE=order TNF_FILE=t.tnf "$auto" 4 >out
 expect "$(counts t.tnf work)" 4 "second run"

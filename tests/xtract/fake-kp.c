@@ -122,6 +122,12 @@ kp_renamed(struct kp *kp, void (*fn)(void *, pid_t, int64_t, const char *), void
 	fn(arg, 2000000001, 5000, "before");
 }
 
+void
+kp_ran(struct kp *kp, void (*fn)(void *, pid_t, int64_t, const char *), void *arg)
+{
+	fn(arg, 2000000000, 4000, "/bin/gone");
+}
+
 bool
 kp_frozen(struct kp *kp, int64_t *time, char *why, size_t size)
 {

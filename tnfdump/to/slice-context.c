@@ -80,6 +80,17 @@ slice_context_copy(FILE *f, const struct input *in, struct map *redacted, bool f
 	}
 }
 
+static void
+slice_context_past(struct context_writer *w, const char *what, const struct tnf_context_former *old, size_t n)
+{
+	char word[64];
+
+	for (size_t i = 0; i < n; i++) {
+		snprintf(word, sizeof(word), "%s %d %lld", what, old[i].tid, (long long)old[i].time);
+		context_fact(w, word, old[i].comm);
+	}
+}
+
 /* A process writes its names into blocks, which are not copied: the names go into the context. */
 static void
 slice_context_names(struct context_writer *w, struct dump *d, const struct input *in)
@@ -95,16 +106,11 @@ slice_context_names(struct context_writer *w, struct dump *d, const struct input
 	for (size_t i = 0; i < n; i++) {
 		snprintf(word, sizeof(word), "thread %d %d %d", t[i].tid, t[i].pid, t[i].ppid);
 		context_fact(w, word, t[i].comm);
-		const char *program = t[i].tid == t[i].pid ? tnf_context_program(c, t[i].pid) : NULL;
-		snprintf(word, sizeof(word), "program %d", t[i].pid);
-		if (program != NULL)
-			context_fact(w, word, program);
 	}
-	const struct tnf_context_former *old = tnf_context_formers(c, &n);
-	for (size_t i = 0; i < n; i++) {
-		snprintf(word, sizeof(word), "renamed %d %lld", old[i].tid, (long long)old[i].time);
-		context_fact(w, word, old[i].comm);
-	}
+	const struct tnf_context_former *past = tnf_context_formers(c, &n);
+	slice_context_past(w, "renamed", past, n);
+	past = tnf_context_ran(c, &n);
+	slice_context_past(w, "runs", past, n);
 }
 
 /* The index of the file whose context comes first; n_inputs: no file has a context. */
