@@ -4,7 +4,7 @@
  *
  * Actions are separated by commas.  "enable" switches on probes of the kernel that are off, and
  * off again after its time; "mark" writes a mark; "run" starts a shell command, which gets what
- * was captured in its environment.
+ * was captured in its environment; "webhook" sends it to an address; "freeze" ends the recording.
  */
 #include <stdio.h>
 #include <string.h>
@@ -34,11 +34,21 @@ parse_enable(struct action *a, char *text, char *why, size_t size)
 	return a->enable != NULL;
 }
 
+static bool
+is_address(const char *text, char *why, size_t size)
+{
+	if ((strncmp(text, "http://", 7) == 0 || strncmp(text, "https://", 8) == 0) &&
+	    text[strcspn(text, " \t\"\\")] == '\0')
+		return true;
+	snprintf(why, size, "webhook: %s: no address: write webhook https://example.com/alert", text);
+	return false;
+}
+
 /* Parses one action; 'text' is changed. */
 static bool
 action_parse(struct action *a, char *text, char *why, size_t size)
 {
-	static const char *const words[] = { "enable", "mark", "run" };
+	static const char *const words[] = { "enable", "mark", "run", "webhook", "freeze" };
 	size_t n = strcspn(text, " \t");
 	char *rest = text + n + strspn(text + n, " \t");
 
@@ -46,16 +56,16 @@ action_parse(struct action *a, char *text, char *why, size_t size)
 		if (strlen(words[i]) != n || strncmp(words[i], text, n) != 0)
 			continue;
 		a->kind = i;
-		if (*rest == '\0') {
-			snprintf(why, size, "%s: of what?", words[i]);
+		if ((*rest == '\0') != (a->kind == ACTION_FREEZE)) {
+			snprintf(why, size, *rest == '\0' ? "%s: of what?" : "%s: stands alone", words[i]);
 			return false;
 		}
 		if (a->kind == ACTION_ENABLE)
 			return parse_enable(a, rest, why, size);
 		a->text = tnf_xstrdup(rest);
-		return true;
+		return a->kind != ACTION_WEBHOOK || is_address(rest, why, size);
 	}
-	snprintf(why, size, "%.*s: no action: there are enable, mark and run", (int)n, text);
+	snprintf(why, size, "%.*s: no action: there are enable, mark, run, webhook and freeze", (int)n, text);
 	return false;
 }
 

@@ -181,6 +181,8 @@ status_source(const struct daemon *d, FILE *f, const struct source *s, int64_t n
 	double age = seconds_of(now - s->opened);
 	struct channel_status ch;
 	struct history_status h;
+	char why[256];
+	int64_t since;
 	bool kept;
 
 	fprintf(f, "%-24s %9.0f ", s->id, s->rate);
@@ -202,6 +204,8 @@ status_source(const struct daemon *d, FILE *f, const struct source *s, int64_t n
 		fprintf(f, "  limit reached");
 	if (h.error != 0)
 		fprintf(f, "  segments: %s", strerror(h.error));
+	if (source_frozen(s, &since, why, sizeof why))
+		fprintf(f, "  frozen %.0f s ago: %s", seconds_of(now - since), why);
 	if (*s->broken != '\0')
 		fprintf(f, "  %s", s->broken);
 	else if (s->ended != 0)

@@ -631,6 +631,9 @@ reload_with(struct daemon *d, struct config *c)
 	if (c->kernel && kernel_of(d) != NULL &&
 	    !kernel_set_up(c, before->kernel_pfilter != NULL, &done, d->kernel_why, sizeof d->kernel_why))
 		say("%s", d->kernel_why);
+	/* The taker switches the probes of processes on again. */
+	for (struct source *s = d->sources; s != NULL; s = s->next)
+		s->frozen = false;
 	sources_change(d);
 	daemon_start_tell(d);
 	if (strcmp(c->webhook != NULL ? c->webhook : "",

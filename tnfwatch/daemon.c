@@ -164,7 +164,7 @@ daemon_note(struct daemon *d, int trigger, const char *name, const struct trigge
 	if (d->window.n > n)
 		window_note(d->config, &d->window);
 	if (opens && t != NULL)
-		actions_do(d, t->then);
+		actions_do(d, t->then, (struct source *)(uintptr_t)s);
 }
 
 #define KILLED	"tnfwatch was killed before this was kept"
@@ -307,7 +307,7 @@ daemon_window_due(const struct daemon *d)
 
 	for (size_t i = 0; i < WRITERS_MAX; i++)
 		any |= d->writer[i].pid == 0;
-	if (d->window.resumed && !d->ready)
+	if ((d->window.resumed && !d->ready) || d->freezer.pid > 0)
 		return INT64_MAX;
 	return d->window.open && any ? d->window.until + DELAY_NS : INT64_MAX;
 }
@@ -401,6 +401,7 @@ static void
 child_ended(struct daemon *d, pid_t pid, int status)
 {
 	fleet_child_ended(d, pid, status);
+	actions_child_ended(d, pid, status);
 	reports_ended(&d->reports, d->config, pid, status);
 	for (size_t i = 0; i < WRITERS_MAX; i++)
 		if (d->writer[i].pid == pid)
@@ -481,7 +482,7 @@ daemon_tick(struct daemon *d)
 	actions_care(d, now);
 	fleet_care(d, now);
 	/* At 'until', all events of the window have been fed. */
-	if (d->window.open && until >= d->window.until && (d->ready || !d->window.resumed))
+	if (daemon_window_due(d) != INT64_MAX && until >= d->window.until)
 		window_end(d);
 	if (!d->ready && now - d->started > READY_NS)
 		daemon_ready(d);

@@ -82,6 +82,10 @@ struct daemon {
 		struct enabled probes;	/* that are on for a time ... */
 		int64_t	 until;		/* ... up to then, monotonic */
 	} more;
+	struct {
+		pid_t	 pid;	/* a child that freezes it; 0 or less: none */
+		const struct source *source;	/* may have gone */
+	} freezer;
 	int64_t	 started;	/* monotonic */
 	int64_t	 fed;		/* up to when all has been fed */
 	struct webhook *webhook;	/* NULL: none */

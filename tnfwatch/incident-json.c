@@ -39,8 +39,8 @@ put_time(struct out *o, const char *name, int64_t mono, int64_t mono_to_wall)
 	json_wall(o, mono + mono_to_wall);
 }
 
-static void
-put_firing(struct out *o, const struct firing *w, int64_t mono_to_wall)
+void
+incident_json_firing(struct out *o, const struct firing *w, int64_t mono_to_wall)
 {
 	put_text(o, "{", "trigger", w->trigger);
 	out_lit(o, ", ");
@@ -61,7 +61,7 @@ put_firings(struct out *o, const struct window *w, int64_t mono_to_wall)
 	out_lit(o, ",\n" INDENT "\"firings\": [");
 	for (size_t i = 0; i < w->n; i++) {
 		out_str(o, i > 0 ? ",\n" INDENT INDENT : "\n" INDENT INDENT);
-		put_firing(o, &w->firing[i], mono_to_wall);
+		incident_json_firing(o, &w->firing[i], mono_to_wall);
 	}
 	tnf_out_format(o, "],\n" INDENT "\"firings_more\": %" PRIu64, w->more);
 }
@@ -91,6 +91,20 @@ put_ended(struct out *o, const struct source *s)
 		tnf_out_format(o, "\"signal\": %d", WTERMSIG(s->status));
 	else
 		tnf_out_format(o, "\"exit\": %d", WEXITSTATUS(s->status));
+	out_char(o, '}');
+}
+
+static void
+put_frozen(struct out *o, const struct incident_facts *x, const struct source *s)
+{
+	char why[256];
+	int64_t time;
+
+	if (!source_frozen(s, &time, why, sizeof why))
+		return;
+	out_lit(o, ", \"frozen\": {");
+	put_time(o, "time", time, x->mono_to_wall);
+	put_text(o, ", ", "why", why);
 	out_char(o, '}');
 }
 
@@ -138,6 +152,7 @@ put_source(struct out *o, const struct incident_facts *x, const struct incident_
 	    s->missed);
 	put_channel(o, x, s);
 	put_ended(o, s);
+	put_frozen(o, x, s);
 	out_char(o, '}');
 }
 

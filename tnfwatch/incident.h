@@ -11,6 +11,7 @@
 
 struct config;
 struct dirent;
+struct firing;
 struct daemon;
 struct out;
 struct source;
@@ -70,8 +71,9 @@ struct incident_facts {
 	uint64_t number;	/* of the incident */
 };
 
-/* incident.json: why the incident was kept, and what is in it. */
+/* incident.json: why the incident was kept, and what is in it; and one firing of it. */
 void incident_json(struct out *, const struct incident_facts *);
+void incident_json_firing(struct out *, const struct firing *, int64_t mono_to_wall);
 
 /*
  * report.c: makes the page of each incident when the incident is complete.  A page takes longer

@@ -156,7 +156,28 @@ kernel_less(struct enabled *probes, char *why, size_t size)
 	return kernel_change(probe_less, &(struct kernel_change){ NULL, probes }, why, size);
 }
 
+bool
+kernel_freeze(const char *reason, char *why, size_t size)
+{
+	tnfctl_handle_t *h;
+	tnfctl_errcode_t err = tnfctl_kernel_open(&h);
+
+	if (err != TNFCTL_ERR_NONE)
+		return kernel_fail(err, "kernel", why, size);
+	err = tnfctl_freeze(h, reason);
+	if (err != TNFCTL_ERR_NONE)
+		kernel_fail(err, "kernel", why, size);
+	tnfctl_close(h, TNFCTL_TARG_DEFAULT);
+	return err == TNFCTL_ERR_NONE;
+}
+
 #ifdef HAVE_KERNEL
+
+bool
+kernel_frozen(struct kp *kp, int64_t *time, char *why, size_t size)
+{
+	return kp_frozen(kp, time, why, size);
+}
 
 struct kp *
 kernel_map(const void **base, size_t *bytes, char *why, size_t size)
@@ -231,6 +252,12 @@ kernel_reach(struct kp *kp, int64_t *since)
 }
 
 #else
+
+bool
+kernel_frozen(struct kp *kp, int64_t *time, char *why, size_t size)
+{
+	return false;
+}
 
 struct kp *
 kernel_map(const void **base, size_t *bytes, char *why, size_t size)

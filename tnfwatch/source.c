@@ -307,7 +307,7 @@ source_expect(struct source *s)
 static void
 source_open_trigger(struct source *s)
 {
-	if (s->stream == NULL || s->trigger != NULL || s->engine == NULL)
+	if (s->stream == NULL || s->trigger != NULL || s->engine == NULL || s->frozen)
 		return;
 	s->trigger = trigger_source_open(s->engine, s, s->name, s->pid,
 	    s->kind == SOURCE_KERNEL, s->kind == SOURCE_KERNEL ? &kernel_ops : &process_ops);
@@ -444,6 +444,23 @@ source_read(struct source *s, int64_t until)
 	return true;
 }
 
+/* Triggers are not asked about what is frozen: silence() would fire. */
+static void
+source_look_frozen(struct source *s)
+{
+	int64_t time;
+	char why[1];
+
+	if (s->kp != NULL)
+		s->frozen = kernel_frozen(s->kp, &time, why, sizeof why);
+	if (!s->frozen)
+		source_open_trigger(s);
+	else if (s->trigger != NULL) {
+		trigger_source_close(s->trigger);
+		s->trigger = NULL;
+	}
+}
+
 void
 source_poll(struct source *s, int64_t until)
 {
@@ -455,8 +472,8 @@ source_poll(struct source *s, int64_t until)
 		source_map(s, begun);
 	if (s->base != NULL && s->stream == NULL)
 		source_begin(s);
-	if (s->stream != NULL)
-		source_read(s, until);
+	if (s->stream != NULL && source_read(s, until))
+		source_look_frozen(s);
 	if (s->base != NULL && s->kp == NULL && sigbus_happened(s->base, s->size))
 		source_break(s, "its trace file was cut short while it was mapped");
 	source_measure(s, begun);
@@ -518,6 +535,27 @@ source_is_whole(const struct source *s)
 
 	return history_has_all(s->history) || (s->base != NULL &&
 	    blocks_open(&b, s->base, s->size) && blocks_cursor(&b) <= b.n - b.data);
+}
+
+bool
+source_frozen(const struct source *s, int64_t *time, char *why, size_t size)
+{
+	tnf_context_t *c = NULL;
+	const char *text;
+	char path[64], *end;
+
+	if (s->kind == SOURCE_KERNEL)
+		return s->kp != NULL && kernel_frozen(s->kp, time, why, size);
+	/* Who froze it may have written a context behind what we have mapped. */
+	snprintf(path, sizeof path, "/proc/self/fd/%d", s->fd);
+	if (s->fd < 0 || tnf_context_open(path, &c) != 0)
+		return false;
+	if ((text = tnf_context_fact(c, "frozen")) != NULL) {
+		*time = strtoll(text, &end, 10);
+		snprintf(why, size, "%s", *end == ' ' ? end + 1 : end);
+	}
+	tnf_context_close(c);
+	return text != NULL;
 }
 
 void

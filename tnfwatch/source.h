@@ -35,6 +35,7 @@ struct source {
 	int	 pidfd;		/* or -1 */
 	bool	 ours;		/* the file was made by us and goes with the source */
 	bool	 told;		/* that it writes this file the process says itself */
+	bool	 frozen;	/* its recording was ended: it is no wonder that no events come */
 
 	bool	 by_kernel;	/* its probes, or some of them, are recorded by the kernel */
 	char	*path;		/* of the trace file; "": it has none; NULL: the kernel */
@@ -105,6 +106,9 @@ bool source_since(const struct source *, int64_t *since);
 /* Do ring and history together have all events that were ever written? */
 bool source_is_whole(const struct source *);
 
+/* When (monotonic) and why the recording of the source was ended; false: it was not. */
+bool source_frozen(const struct source *, int64_t *time, char *why, size_t size);
+
 /* Notes the context of the source, which the machine cannot tell when the source has ended. */
 void source_note_context(struct source *);
 
@@ -128,6 +132,9 @@ bool kernel_less(struct enabled *probes, char *why, size_t size);
    not. */
 struct kp *kernel_map(const void **base, size_t *bytes, char *why, size_t size);
 void kernel_unmap(struct kp *);		/* NULL is fine */
+/* Ends the recording of the kernel for a reason; false: 'why' says why not. */
+bool kernel_freeze(const char *reason, char *why, size_t size);
+bool kernel_frozen(struct kp *, int64_t *time, char *why, size_t size);
 bool kernel_lost(struct kp *, uint64_t *ret);	/* events */
 /* Writes the numbers of lost events into the header of a copy, by reason; 0 or an errno. */
 int kernel_put_lost(struct kp *, int fd);

@@ -21,6 +21,9 @@ limit = 1/hour
 [trigger hand]
 after = 0s
 then = enable name=thread_create for 2s, mark by hand, run echo "\$TNF_TRIGGER \$TNF_REASON" >>$TMP/ran
+[trigger stop]
+after = 0s
+then = freeze
 T
 w check >"$TMP/out" 2>&1 || fail "check: $(cat "$TMP/out")"
 for wrong in 'enable io' 'enable for 3s' 'mark' 'page me' 'mark a, run'; do
@@ -76,5 +79,23 @@ w fire look --wait >"$TMP/out"
 "$DUMP" --to jsonl "$D/incidents/$(cat "$TMP/out")"/tnfwatch-*.tnf* 2>/dev/null |
 	grep '"probe":"mark"' | grep -c 'by hand' >"$TMP/marks"
 [ "$(cat "$TMP/marks")" -eq 1 ] || fail "$(cat "$TMP/marks") marks"
+
+# The kernel is frozen by a firing from outside, which each place tells, and thawed by a reload.
+id=$(w fire stop --wait) || fail "fire: $(cat "$TMP/log")"
+jq -e '.sources[] | select(.kind == "kernel") | .frozen.why == "stop: fired from outside"' \
+	"$D/incidents/$id/incident.json" >/dev/null || fail "no freeze: $(cat "$D/incidents/$id/incident.json")"
+"$DUMP" --info "$D/incidents/$id/kernel.tnf" | grep -q 'frozen: *at .* stop: fired from outside' ||
+	fail "--info: $("$DUMP" --info "$D/incidents/$id/kernel.tnf")"
+newest() {
+	w fire look --wait >"$TMP/out" || fail "fire: $(cat "$TMP/log")"
+	"$DUMP" --no-header --columns mono --last 1ms "$D/incidents/$(cat "$TMP/out")/kernel.tnf" | tail -1
+}
+before=$(newest)
+[ -n "$before" ] || fail "no event"
+sleep 0.3
+[ "$(newest)" = "$before" ] || fail "the kernel records: $before, then $(newest)"
+kill -HUP "$PID"
+thawed() { [ "$(newest)" != "$before" ]; }
+wait_for 60 thawed || fail "the kernel stays frozen: $(cat "$TMP/log")"
 stop_watch
 echo "done at once, and undone"
