@@ -49,6 +49,14 @@ value_read_scalar(const struct bytes *b, uint64_t pos, const struct tnf_type *t,
 	}
 }
 
+/* Is there one word more than the characters need, the mark of a writer that has cut them? */
+static bool
+string_is_cut(const struct bytes *b, uint64_t pos, uint32_t size, size_t len)
+{
+	return len == TNF_STRING_MAX && size == TNF_STRING_MAX + 1 + 4 &&
+	    bytes_u32(b, pos + len + 1) == TNF_STRING_CUT;
+}
+
 /* The array record at 'pos' lies in the file and in its block. */
 static bool
 read_array(struct tnf_file *f, uint32_t pos, const struct type *t,
@@ -65,6 +73,8 @@ read_array(struct tnf_file *f, uint32_t pos, const struct type *t,
 		    (uint64_t)pos + t->header_size, 0);
 		v->u.s.len = bytes_strlen(&f->bytes,
 		    (uint64_t)pos + t->header_size, size - t->header_size);
+		v->cut = string_is_cut(&f->bytes, (uint64_t)pos + t->header_size, size - t->header_size,
+		    v->u.s.len);
 		return true;
 	}
 	v->u.r.pos = pos;

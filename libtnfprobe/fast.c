@@ -91,20 +91,25 @@ put_string(struct thread *t, uint64_t from, size_t max, tnf_reference_t *cell)
 	} copy;
 	size_t n = 0, got, words;
 	uint64_t *to;
+	bool cut;
 
 	if (from == 0)
 		return 0;
-	got = copy_safely(copy.text, from, max < TNF_STRING_MAX ? max : TNF_STRING_MAX);
+	got = copy_safely(copy.text, from, max < TNF_STRING_MAX + 1 ? max : TNF_STRING_MAX + 1);
 	if (got == 0 && max > 0)
 		return 0;
 	while (n < got && copy.text[n] != '\0')
 		n++;
+	cut = n > TNF_STRING_MAX;
+	n -= cut;
 	words = n / 8 + 1;
 	for (size_t i = n; i < words * 8; i++)
 		copy.text[i] = '\0';
-	if ((to = (uint64_t *)(void *)tnf_value_room(t, (uint32_t)(8 + words * 8))) == NULL)
+	if ((to = (uint64_t *)(void *)tnf_value_room(t, (uint32_t)(8 + (words + cut) * 8))) == NULL)
 		return 0;
-	*to = tnf_p.string_tag | (uint64_t)((8 + n + 4) & ~(size_t)3) << 32;
+	*to = tnf_p.string_tag | (uint64_t)(((8 + n + 4) & ~(size_t)3) + 4 * cut) << 32;
+	if (cut)
+		to[words + 1] = TNF_STRING_CUT;
 	for (size_t i = 0; i < words; i++)
 		to[i + 1] = copy.word[i];
 	return tnf_value_reference(t, cell, (char *)to);
@@ -127,7 +132,7 @@ put_value(struct tnf_fast_regs *r, const struct tnf_fast_site *site,
 		break;
 	case TNF_ARG_STRING:
 		*(tnf_reference_t *)at = put_string(&tnf_t, x,
-		    v->counted ? value_of(r, v + 1) : TNF_STRING_MAX, at);
+		    v->counted ? value_of(r, v + 1) : TNF_STRING_MAX + 1, at);
 		break;
 	case TNF_ARG_INT8:
 	case TNF_ARG_UINT8:

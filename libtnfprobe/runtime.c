@@ -283,12 +283,12 @@ tnf_probe_define(const char *name, const char *keys, const char *detail,
 static tnf_reference_t
 put_string(struct tnf_probe_setup *setup, const struct tnf_probe_value *v, tnf_reference_t *cell)
 {
-	char copy[TNF_STRING_MAX + 1];
+	char copy[TNF_STRING_MAX + 2];	/* one too many: it will be marked as cut */
 	size_t n;
 
 	if (v->size == TNF_SIZE_NUL)
 		return tnf_probe_string(setup, v->u.text, cell);
-	n = v->size < TNF_STRING_MAX ? v->size : TNF_STRING_MAX;
+	n = v->size < TNF_STRING_MAX + 1 ? v->size : TNF_STRING_MAX + 1;
 	memcpy(copy, v->u.text, n);
 	copy[n] = '\0';
 	return tnf_probe_string(setup, copy, cell);

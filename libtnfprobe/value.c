@@ -222,6 +222,7 @@ put_text(struct thread *t, const char *s, tnf_reference_t *cell, uint32_t tag)
 	struct text *c = text_of(t, s);
 	uint32_t *r;
 	size_t room, n, size;
+	bool cut = false;
 
 	for (;;) {
 		r = (uint32_t *)(void *)t->next;
@@ -232,7 +233,8 @@ put_text(struct thread *t, const char *s, tnf_reference_t *cell, uint32_t tag)
 		n = value_copy((char *)(r + 2), s, room);
 		if (n < room)
 			break;
-		if (room == TNF_STRING_MAX + 1) {
+		cut = room == TNF_STRING_MAX + 1;
+		if (cut && (size_t)(t->lim - t->next) >= 8 + room + 8) {
 			n = TNF_STRING_MAX;
 			break;
 		}
@@ -244,6 +246,12 @@ put_text(struct thread *t, const char *s, tnf_reference_t *cell, uint32_t tag)
 	memset((char *)(r + 2) + n, 0, size - 8 - n);
 	r[0] = tag;
 	r[1] = (uint32_t)(8 + n + 4) & ~3u;
+	if (unlikely(cut)) {
+		r[size / 4] = TNF_STRING_CUT;
+		r[size / 4 + 1] = 0;
+		r[1] += 4;
+		size += 8;
+	}
 	t->next += size;
 	if (t->used == 0)
 		*c = (struct text){ s, (char *)r, t->turn, (uint32_t)n };

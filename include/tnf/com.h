@@ -189,6 +189,8 @@ typedef enum {
 #define TNF_BLOCK_SIZE_MIN	64u
 #define TNF_BLOCK_SIZE_MAX	32768u	/* references inside a block are 16 bits */
 #define TNF_STRING_MAX		255u	/* characters, the NUL not counted */
+/* A string that was cut there has one word more, which is this one ("...").  (Linux) */
+#define TNF_STRING_CUT		0x2e2e2eu
 #define TNF_NAME_MAX		127u	/* probe and slot names */
 #define TNF_PROBE_ARGS_MAX	5u
 #define TNF_DIRECTORY_NAMED	0x10000u /* only so much can be named in 16 bits */

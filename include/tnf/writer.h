@@ -65,8 +65,8 @@ typedef tnf_reference_t		tnf_chars_t;
 
 /*
  * The value of an argument of type tnf_chars: text that need not end in a NUL.  At
- * most 'len' characters are read, and at most TNF_STRING_MAX; the string in the
- * trace ends there, or at the first NUL.  Write TNF_CHARS(text, len).  (Linux)
+ * most 'len' characters are read, and at most one more than TNF_STRING_MAX, which are
+ * recorded; the string in the trace ends there, or at the first NUL.  Write TNF_CHARS(text, len).  (Linux)
  */
 struct tnf_chars {
 	const char	*text;		/* or NULL */
@@ -87,12 +87,12 @@ static inline tnf_reference_t
 tnf_chars_put(struct tnf_probe_setup *setup, struct tnf_chars value,
     tnf_reference_t *cell)
 {
-	char copy[TNF_STRING_MAX + 1];
+	char copy[TNF_STRING_MAX + 2];	/* one too many: it will be marked as cut */
 
 	if (value.text == NULL)
 		return 0;
-	if (value.len > TNF_STRING_MAX)
-		value.len = TNF_STRING_MAX;
+	if (value.len > TNF_STRING_MAX + 1)
+		value.len = TNF_STRING_MAX + 1;
 	__builtin_memcpy(copy, value.text, value.len);
 	copy[value.len] = '\0';
 	return setup->probe->ops->string(setup, copy, cell);

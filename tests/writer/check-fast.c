@@ -261,7 +261,7 @@ START_TEST(texts)
 	ck_assert_uint_eq(ev.n, 600);
 	for (size_t i = 0; i < 600; i += 6) {
 		IS(i, "text s=\"cake\" c=\"abc\" len=3");
-		snprintf(want, sizeof(want), "text s=\"%.255s\" c=\"\" len=0", lots);
+		snprintf(want, sizeof(want), "text s=\"%.255s\"... c=\"\" len=0", lots);
 		IS(i + 1, want);
 		IS(i + 2, "text s=\"unends\" c=\"en\" len=2");
 		IS(i + 3, "text s=NULL c=NULL len=5");

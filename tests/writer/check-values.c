@@ -60,7 +60,7 @@ START_TEST(scalars)
 }
 END_TEST
 
-/* Strings are cut at 255 characters, in whatever place of a block. */
+/* Strings are cut at 255 characters, and say so, in whatever place of a block. */
 START_TEST(strings)
 {
 	char text[400], want[512];
@@ -78,7 +78,7 @@ START_TEST(strings)
 	ck_assert_uint_eq(ev.n, 301);
 	for (i = 0; i < 300; i++) {
 		n = i < 255 ? i : 255;
-		snprintf(want, sizeof(want), "s s=\"%.*s\"", (int)n, text);
+		snprintf(want, sizeof(want), "s s=\"%.*s\"%s", (int)n, text, i > 255 ? "..." : "");
 		IS(i, want);
 	}
 	IS(300, "s s=NULL");
@@ -104,7 +104,7 @@ START_TEST(chars)
 	finish();
 	ck_assert_uint_eq(ev.n, 4);
 	IS(0, "c s=\"xxx\" none=\"\"");
-	snprintf(want, sizeof(want), "d s=\"%.255s\"", page);
+	snprintf(want, sizeof(want), "d s=\"%.255s\"...", page);
 	IS(1, want);
 	IS(2, "d s=\"ab\"");
 	IS(3, "d s=NULL");

@@ -14,9 +14,11 @@ if [ -f "$texts/texts.tar.xz" ]; then
 	texts=$tmp/texts
 fi
 
-# Lines without elapsed, delta, pid, lwpid, tid and CPU, which the originals do not tell.
+# Lines without elapsed, delta, pid, lwpid, tid and CPU, which the originals do not tell, nor
+# that a string was cut.
 events() {
-	sed -E 's/^ *[0-9.]+ +[0-9.]+ +[0-9]+ +[0-9]+ +[0-9]+ +([0-9]+|-) +//' "$1"
+	sed -E 's/^ *[0-9.]+ +[0-9.]+ +[0-9]+ +[0-9]+ +[0-9]+ +([0-9]+|-) +//
+		/^str_long /s/"[.]{3}$/"/' "$1"
 }
 
 # Records without places, times and ids, one a line; each kind once.
@@ -32,9 +34,10 @@ records() {
 	}' "$1" | sort -u
 }
 
-# Without what the originals' schedule record does not have: the CPU.
-without_cpu() {
-	sed -E '/"(tnf_)?cpuid"( |$)/{ / tnf_tag tnf_slot_names/!d }
+# Without what the originals' records do not have: the CPU, and the mark of a cut string.
+as_original() {
+	sed -E '/tnf_string  tnf_self_size 268  chars "[^"]{255}"/s/268/264/
+		/"(tnf_)?cpuid"( |$)/{ / tnf_tag tnf_slot_names/!d }
 		s/ +cpuid -?[0-9]+//
 		/ 5 ("cpuid"|tnf_cpuid)/{ s/self_size 32/self_size 28/; s/ +5 ("cpuid"|tnf_cpuid)// }
 		/tnf_name "tnf_sched_rec"/s/type_size 32/type_size 24/' | sort -u
@@ -51,7 +54,7 @@ for what in scalars records fork threads; do
 		sort -o "$tmp/b" "$tmp/b"
 	fi
 	diff "$tmp/b" "$tmp/a" || fail "$what: text"
-	records "$tmp/raw" | without_cpu >"$tmp/a"
+	records "$tmp/raw" | as_original >"$tmp/a"
 	records "$texts/$what.lp64.raw.txt" >"$tmp/b"
 	diff "$tmp/b" "$tmp/a" || fail "$what: records"
 	echo "$what: $(wc -l <"$tmp/a") kinds of records"

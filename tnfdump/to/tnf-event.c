@@ -169,13 +169,16 @@ static uint32_t
 put_piece(struct job *j, const struct tnf_value *v, size_t from, uint32_t len)
 {
 	uint32_t size = tnfw_round(8 + len + !v->type->blob, 4), padding = size - 8 - len;
-	char *p = nested_room(j, size);
+	bool cut = v->cut && len == TNF_STRING_MAX && !v->type->text && !v->type->blob;
+	char *p = nested_room(j, size + 4 * cut);
 
 	if (p == NULL)
 		return 0;
 	tnf_event_put32(p, tag_word(j->w, !v->type->blob ? TNF_CORE_string :
 	    padding > 0 ? TNF_CORE_padded_bytes : TNF_CORE_bytes));
-	tnf_event_put32(p + 4, size);
+	tnf_event_put32(p + 4, size + 4 * cut);
+	if (cut)
+		tnf_event_put32(p + size, TNF_STRING_CUT);
 	memcpy(p + 8, v->u.s.chars + from, len);
 	if (v->type->blob && padding > 0)
 		p[size - 1] = (char)padding;
