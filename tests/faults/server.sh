@@ -42,6 +42,8 @@ flight_recorder() {
 	prex -p $hits -o closed/f -s 256 -c 'enable $all; quit' ||
 		wrong "prex's status is $?"
 	for i in 1 2 3; do ask "request $i" "$i tseuqer"; done
+	# The answer comes before the end of its request is recorded.
+	wait_for 60 find_server || wrong "the server does not wait for the next request"
 	kill -KILL $hits
 	exec 5>&-
 	wait $box

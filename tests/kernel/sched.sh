@@ -20,14 +20,14 @@ echo "ok: stacks"
 
 # Every sleep is an event; after the process has asked for their number it may
 # sleep a few times more, until it is gone: for its program's pages, say.
-within "sleeps, by getrusage" "$(count "$pid" thread_block)" "$(said sleeps)" $(($(said sleeps) + 5))
+within "sleeps, by getrusage" "$(count "$pid" thread_block)" "$(said sleeps)" $(($(said sleeps) + 10))
 
 # A pipe: the same for two processes.
 traced "$work" pipe 200
 pid=$(said pid) child=$(said child)
-within "sleeps of the parent" "$(count "$pid" thread_block)" "$(said sleeps)" $(($(said sleeps) + 5))
+within "sleeps of the parent" "$(count "$pid" thread_block)" "$(said sleeps)" $(($(said sleeps) + 10))
 within "sleeps of the child" "$(count "$child" thread_block)" $(($(said childsleeps) - 1)) \
-	$(($(said childsleeps) + 5))
+	$(($(said childsleeps) + 10))
 # --pretty names the thread that an event is about, once it has written one itself: the two
 # sides wake each other.
 "$TNF_BUILD/tnfxtract/tnfxtract" "$TMP/trace" 2>"$TMP/err" || fail "tnfxtract: $(cat "$TMP/err")"
@@ -61,10 +61,10 @@ events "$pid" thread_block | sed 's/.*reason: \([^ ]*\).*/\1/' | sort | uniq -c 
 events "$pid" thread_block | grep -E 'reason: (0x)?0( |$)'
 # Who wakes a thread while it goes to sleep takes it from the queue, and nobody finds that
 # any more; and one who is woken for nothing, as the kernel may do, sleeps again.
-within "sleeps without an object" "$(awk '$2 == "0" || $2 == "0x0" { n = $1 } END { print n + 0 }' "$TMP/reasons")" 0 2
-within "poll and select of a pipe" "$(awk 'NR == 1 { print $1 }' "$TMP/reasons")" 38 44
-within "msgrcv" "$(awk 'NR == 2 { print $1 }' "$TMP/reasons")" 18 20
-within "semop" "$(awk 'NR == 3 { print $1 }' "$TMP/reasons")" 18 20
+within "sleeps without an object" "$(awk '$2 == "0" || $2 == "0x0" { n = $1 } END { print n + 0 }' "$TMP/reasons")" 0 4
+within "poll and select of a pipe" "$(awk 'NR == 1 { print $1 }' "$TMP/reasons")" 38 52
+within "msgrcv" "$(awk 'NR == 2 { print $1 }' "$TMP/reasons")" 18 26
+within "semop" "$(awk 'NR == 3 { print $1 }' "$TMP/reasons")" 18 26
 
 # Two that wait for the lock of one file name it alike.
 if command -v flock >/dev/null; then
