@@ -46,6 +46,7 @@ static const struct {
 	{ { "to", "perfetto" } },
 	{ { "to", "ctf" } },
 	{ { "to", "folded" } },
+	{ { "to", "pprof" } },
 	{ { "to", "tnf" } },
 	{ { "stats", NULL } },
 	{ { "stats", "probe,keys,a" } },

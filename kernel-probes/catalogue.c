@@ -445,7 +445,7 @@ const struct kp_row kp_catalogue[KP_PROBES] = {
 	[KP_SAMPLE] = {
 		"sample", "profile", "sample.bpf.c",
 		ROW(SAMPLE, kp_sample),
-		.member = { M("symbols", "stack"), M("uint64_array", "user") },
+		.member = { M("symbols", "stack"), M("symbols", "user") },
 		.needs = P(sample_take), .fidelity = KP_DERIVED,
 		.when = "The writer ran on this CPU when its clock told so, 99 times a second"
 		    " unless the setting sample_rate says otherwise.",
@@ -453,7 +453,7 @@ const struct kp_row kp_catalogue[KP_PROBES] = {
 		    " innermost first, and is 0 in user mode; user has those of the program"
 		    " (0: a kernel thread), as far as its functions keep frame pointers.\nA CPU"
 		    " that is idle causes no event.",
-		.example = "stack: <tnf_symbols> user: <tnf_uint64_array>",
+		.example = "stack: <tnf_symbols> user: <tnf_symbols>",
 		.says = "The writer was in a system call or an interrupt.",
 	},
 };

@@ -34,8 +34,8 @@ static __always_inline u32 record_size(u32 n)
 	return n == 0 ? 0 : sizeof(struct kp_symbols) + n * sizeof(u64);
 }
 
-#define RECORD_WRITE(to, record_tag, from, n, max) do {			\
-	(to)->tag = record_tag;						\
+#define RECORD_WRITE(to, from, n, max) do {				\
+	(to)->tag = state.symbols_tag;					\
 	(to)->self_size = record_size(n);				\
 	for (u32 i = 0; i < (max) && i < (n); i++)			\
 		(to)->pc[i] = (from)[i];				\
@@ -56,14 +56,13 @@ __noinline int sample_write(struct sampled *s, u32 kernel, u32 user)
 		return 0;
 	e->stack = kernel == 0 ? 0 : at - offsetof(struct kp_sample, stack);
 	if (kernel != 0)
-		RECORD_WRITE((struct kp_symbols *)(e + 1), state.symbols_tag, s->kernel, kernel,
-		    KP_STACK_MAX);
+		RECORD_WRITE((struct kp_symbols *)(e + 1), s->kernel, kernel, KP_STACK_MAX);
 	at += record_size(kernel);
 	e->user = user == 0 ? 0 : at - offsetof(struct kp_sample, user);
 	barrier_var(at);	/* its bound is to be seen where it is used */
 	if (user != 0 && at <= SAMPLE_ROOM - sizeof(struct kp_symbols) - sizeof s->user)
-		RECORD_WRITE((struct kp_symbols *)((char *)e + at), state.record_tag[KP_R_UINT64],
-		    s->user, user, KP_USER_STACK_MAX);
+		RECORD_WRITE((struct kp_symbols *)((char *)e + at), s->user, user,
+		    KP_USER_STACK_MAX);
 	event_end(&hit);
 	return 0;
 }

@@ -417,19 +417,54 @@ origin_symbols(struct dump *d)
 	return all->symbols;
 }
 
+/* A process, and the context that tells of its objects. */
+struct mapped {
+	const tnf_context_t *context;
+	int32_t	pid;
+};
+
+/* The object at an address of the event's process, from the event's file; else from the
+   process's own or another file of the same boot, since a copy of the kernel's buffer tells
+   only of processes that lived when it was made. */
+static const struct tnf_context_object *
+find_object(struct dump *d, const struct tnf_event *ev, uint64_t addr, struct mapped *ret)
+{
+	const struct tnf_file *f = ev->file;
+	const struct tnf_context_object *o;
+	uint32_t lwpid;
+
+	if (addr >> 63 != 0)
+		return NULL;
+	origin_host(d, ev, &ret->pid, &lwpid);
+	for (unsigned i = 0; i <= d->n_inputs; i++) {
+		if (i > 0 && ((f = d->inputs[i - 1].file) == ev->file ||
+		    tnf_file_host(f) != tnf_file_host(ev->file) || !origin_same_boot(f, ev->file)))
+			continue;
+		if ((ret->context = origin_of(d, f)->context) != NULL &&
+		    (o = tnf_context_object(ret->context, ret->pid, addr)) != NULL)
+			return o;
+	}
+	return NULL;
+}
+
+const struct tnf_context_object *
+origin_object(struct dump *d, const struct tnf_event *ev, uint64_t addr)
+{
+	struct mapped m;
+
+	return find_object(d, ev, addr, &m);
+}
+
 const char *
 origin_place(struct dump *d, const struct tnf_event *ev, uint64_t addr,
     uint64_t *offset)
 {
 	const char *name = origin_symbol(d, ev->file, addr, offset);
-	uint32_t lwpid;
-	int32_t pid;
+	struct mapped m;
 
-	if (name != NULL)
+	if (name != NULL || find_object(d, ev, addr, &m) == NULL)
 		return name;
-	origin_host(d, ev, &pid, &lwpid);
-	return usersyms_find(origin_symbols(d), origin_of(d, ev->file)->context,
-	    pid, addr, offset);
+	return usersyms_find(origin_symbols(d), m.context, m.pid, addr, offset);
 }
 
 unsigned
@@ -437,14 +472,12 @@ origin_inlined(struct dump *d, const struct tnf_event *ev, uint64_t addr,
     const char **names, unsigned max)
 {
 	uint64_t offset;
-	uint32_t lwpid;
-	int32_t pid;
+	struct mapped m;
 
-	if (origin_symbol(d, ev->file, addr, &offset) != NULL)
+	if (origin_symbol(d, ev->file, addr, &offset) != NULL ||
+	    find_object(d, ev, addr, &m) == NULL)
 		return 0;
-	origin_host(d, ev, &pid, &lwpid);
-	return usersyms_inlined(origin_symbols(d), origin_of(d, ev->file)->context,
-	    pid, addr, names, max);
+	return usersyms_inlined(origin_symbols(d), m.context, m.pid, addr, names, max);
 }
 
 const char *

@@ -51,6 +51,9 @@ bool origin_own_clock(struct dump *, const struct tnf_file *, int64_t *ret);
    the offset in it; or NULL. */
 const char *origin_place(struct dump *, const struct tnf_event *, uint64_t addr,
     uint64_t *offset);
+/* The file that is mapped at an address of the event's process, or NULL. */
+const struct tnf_context_object *origin_object(struct dump *, const struct tnf_event *,
+    uint64_t addr);
 /* The names of the functions inlined at an address of a process, the innermost first, at
    most 'max'; returns how many. */
 unsigned origin_inlined(struct dump *, const struct tnf_event *, uint64_t addr,

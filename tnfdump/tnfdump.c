@@ -117,7 +117,7 @@ tnfdump_contradicts(const struct dump *d, char **paths)
 		    "not with --columns, --two-line or --pretty";
 	else if (d->pretty && !d->output->pretty)
 		why = "--pretty: makes no difference in this format: "
-		    "not with --info, --states or --to ctf, folded, html, sqlite or tnf";
+		    "not with --info, --states or --to ctf, folded, html, pprof, sqlite or tnf";
 	else if (d->reverse != NULL && (d->raw || d->diff || d->follow != NULL ||
 	    !d->output->any_order))
 		why = "--reverse prints events, the latest first: "

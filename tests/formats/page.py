@@ -295,6 +295,8 @@ def flame(page):
     page.ask("trace.line.select(null)")
     check(page.ask("return trace.flame.root.total") >= 9e6, "the waits' flame graph", total())
     page.press("do not compare", "flame")
+    frames = page.ask("return framesOf('[kernel+0x1 f+0x2 (inlined: inner in operator()) main+0x3]')")
+    check(frames == ["main", "f", "operator()", "inner", "kernel"], "frames with what is inlined", frames)
     page.press("slices", "flame")
     page.fit()
 

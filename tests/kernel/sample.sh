@@ -12,9 +12,9 @@ equal "samples of idle CPUs" "$(events 0 sample | wc -l)" 0
 "$tnfdump" --to jsonl --process "$pid" "$TMP/buf" >"$TMP/samples" || fail "tnfdump"
 burn=$(($(said burn)))
 # The innermost frame, unless an interrupt came in between, or the clock is read.
-within "of these, in the function" "$(sed -n 's/.*"user":\[\([0-9]*\).*/\1/p' "$TMP/samples" |
-	awk -v f="$burn" '$1 >= f && $1 < f + 256' | wc -l)" $(($(count "$pid" sample) * 3 / 4)) 130
-within "of these, called by another function" "$(grep -c '"user":\[[0-9]*,[0-9]' "$TMP/samples")" \
+within "of these, in the function" "$(sed -n 's/.*"user":\["0x\([0-9a-f]*\).*/0x\1/p' "$TMP/samples" |
+	while read -r pc; do [ $((pc)) -lt $burn ] || [ $((pc)) -ge $((burn + 256)) ] || echo; done | wc -l)" $(($(count "$pid" sample) * 3 / 4)) 130
+within "of these, called by another function" "$(grep -c '"user":\["0x[0-9a-f]*","0x' "$TMP/samples")" \
 	$(($(count "$pid" sample) * 3 / 4)) 130
 
 # Kernel frames, the innermost first: the loop of system calls is in the kernel for most of its time.
@@ -26,6 +26,21 @@ within "samples in the kernel" "$(events "$pid" sample | grep -c 'stack: <tnf_sy
 "$TNF_BUILD/tnfxtract/tnfxtract" "$TMP/trace" 2>"$TMP/err" || fail "tnfxtract: $(cat "$TMP/err")"
 grep -aq "^object $$ .* /" "$TMP/trace" || fail "no object of process $$"
 echo "ok: objects of processes"
+
+# The kernel's frames are within the program's, whose functions are told while it lives.
+"$kpctl" on || fail "ktrace on"
+"$work" syscalls 1000000000 >/dev/null &
+pid=$!
+at_exit "kill $pid 2>/dev/null"
+in_kernel() {
+	"$TNF_BUILD/tnfxtract/tnfxtract" "$TMP/trace" 2>"$TMP/err" &&
+		"$tnfdump" --to folded --process $pid "$TMP/trace" >"$TMP/folded" 2>"$TMP/err" &&
+		grep -qE ';(getppid|close|syscall)[^;]*;(.*;)?(do_syscall_64|el0_svc);.*;sample ' "$TMP/folded"
+}
+wait_for 60 in_kernel || fail "no stack from the program into the kernel: $(cat "$TMP/err" "$TMP/folded")"
+kill $pid
+"$kpctl" off || fail "ktrace off"
+echo "ok: from the program into the kernel"
 
 "$kpctl" set sample_rate 1000 || fail "set sample_rate"
 ! "$kpctl" set sample_rate 0 2>"$TMP/err" || fail "a rate of 0"

@@ -5,7 +5,6 @@
 #include "analysis/attrs.h"
 #include "common/xalloc.h"
 #include "tnfdump/hosts.h"
-#include "tnfdump/input.h"
 #include "tnfdump/origin.h"
 #include "tnfdump/report/reports.h"
 
@@ -26,18 +25,9 @@ feed_comm(void *arg, const struct tnf_event *ev)
 static const char *
 feed_symbol(void *arg, const struct tnf_event *ev, uint64_t addr)
 {
-	const struct dump *d = arg;
-	struct tnf_event of = *ev;
 	uint64_t offset;
-	const char *name = origin_place(arg, ev, addr, &offset);
 
-	/* A process's own file tells its objects, if the kernel's does not. */
-	for (unsigned i = 0; i < d->n_inputs && name == NULL && addr >> 63 == 0; i++) {
-		of.file = d->inputs[i].file;
-		if (of.file != ev->file && tnf_file_host(of.file) == tnf_file_host(ev->file))
-			name = origin_place(arg, &of, addr, &offset);
-	}
-	return name;
+	return origin_place(arg, ev, addr, &offset);
 }
 
 static const char *

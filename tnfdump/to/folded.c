@@ -1,19 +1,17 @@
 /*
  * folded.c - folded stacks, for flame graphs: "frame;frame;frame count".
  *
- * An event with a stack (an array of symbols) counts under its frames, the outermost first,
- * below the process and the probe.  Other events count as process;probe.
+ * An event with a stack counts under its frames, the outermost first, between the process and the
+ * probe.  Other events count as process;probe.
  */
 
-#include "analysis/pretty-names.h"
 #include "common/map.h"
 #include "common/xalloc.h"
+#include "tnfdump/frames.h"
 #include "tnfdump/hosts.h"
 #include "tnfdump/origin.h"
 #include "tnfdump/text/print.h"
 #include "tnfdump/to/formats.h"
-
-#define FRAMES_MAX	128u
 
 struct stack {
 	struct stack	*next;		/* next in order of first sight */
@@ -49,67 +47,26 @@ folded_frame(struct out *o, const char *s)
 		out_char(o, *s == ';' || *s == ' ' || *s == '\n' ? '_' : *s);
 }
 
-/* True if kernel stacks begin at the function. */
-static bool
-is_root(const char *name)
-{
-	static const char *const roots[] = { "entry_", "asm_", "ret_from_fork",
-	    "common_startup", "secondary_startup", "start_", "x86_64_start" };
-
-	for (size_t i = 0; i < sizeof(roots) / sizeof(*roots); i++)
-		if (strncmp(name, roots[i], strlen(roots[i])) == 0)
-			return true;
-	return false;
-}
-
-/* Writes "[more]" if a kernel stack was cut at the maximum depth: the callers of its
-   outermost frame are not known. */
 static void
-mark_cut(struct folded *f, const struct tnf_event *ev, uint64_t outmost)
+folded_frames(struct folded *f, const struct tnf_event *ev)
 {
-	uint64_t offset;
+	const char *names[FRAME_NAMES_MAX];
+	struct frame frames[FRAMES_MAX];
+	unsigned count = frames_of(f->d, ev, frames);
 
-	if (!ev->kernel || outmost >> 63 == 0)
-		return;
-	const char *s = origin_place(f->d, ev, outmost, &offset);
-	if (s != NULL && !is_root(s))
-		out_lit(&f->line, ";[more]");
-}
+	for (unsigned i = 0; i < count; i++) {
+		unsigned n = frame_names(f->d, ev, &frames[i], names);
 
-static void
-folded_address(struct folded *f, const struct tnf_event *ev, uint64_t addr)
-{
-	uint64_t offset;
-	const char *s = origin_place(f->d, ev, addr, &offset);
-
-	out_char(&f->line, ';');
-	if (s != NULL) {
-		folded_frame(&f->line, s);
-		return;
-	}
-	tnf_out_0x(&f->line, addr);
-}
-
-static void
-stack_frames(struct folded *f, const struct tnf_event *ev)
-{
-	struct tnf_value v, item;
-	bool first = true;
-
-	for (unsigned i = 0; i < ev->probe->n_members; i++) {
-		if (!tnf_event_value(ev, i, &v) || v.null ||
-		    v.kind != TNF_K_ARRAY)
-			continue;
-		uint32_t n = v.u.r.count < FRAMES_MAX ? v.u.r.count : FRAMES_MAX;
-		while (n-- > 0)
-			if (tnf_value_item(ev->file, &v, n, &item) &&
-			    pretty_kind(item.type, NULL) == PRETTY_SYMBOL &&
-			    item.u.u != 0) {
-				if (first)
-					mark_cut(f, ev, item.u.u);
-				first = false;
-				folded_address(f, ev, item.u.u);
-			}
+		if (frames[i].cut)
+			out_lit(&f->line, ";[more]");
+		if (n == 0) {
+			out_char(&f->line, ';');
+			tnf_out_0x(&f->line, frames[i].pc);
+		}
+		for (unsigned k = 0; k < n; k++) {
+			out_char(&f->line, ';');
+			folded_frame(&f->line, names[k]);
+		}
 	}
 }
 
@@ -147,7 +104,7 @@ folded_event(struct dump *d, const struct tnf_event *ev)
 		out_lit(&f->line, "pid_");
 		tnf_out_i64(&f->line, ev->pid);
 	}
-	stack_frames(f, ev);
+	folded_frames(f, ev);
 	out_char(&f->line, ';');
 	folded_frame(&f->line, ev->probe->name);
 	folded_count(f);

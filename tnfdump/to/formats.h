@@ -23,6 +23,7 @@ FORMAT(chrome);
 FORMAT(perfetto);
 FORMAT(ctf);
 FORMAT(folded);
+FORMAT(pprof);
 FORMAT(html);
 int otlp_begin(struct dump *);
 int otlp_pb_begin(struct dump *);

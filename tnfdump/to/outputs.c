@@ -27,6 +27,8 @@ const struct output outputs[] = {
 	  .needs_path = "--to ctf: writes a directory: name it with --output" },
 	{ "folded", "folded stacks with counts, for flame graphs",
 	  folded_begin, folded_event, folded_end, .pretty = false },
+	{ "pprof", "a profile of the stacks, for pprof (gzip)",
+	  pprof_begin, pprof_event, pprof_end, .pretty = false },
 	{ "tnf", "a trace file of its own, of the events that are kept",
 	  slice_begin, slice_event, slice_end, .own_files = true },
 #ifdef HAVE_SQLITE

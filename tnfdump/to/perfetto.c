@@ -11,6 +11,7 @@
 #include "analysis/tasks.h"
 #include "common/out.h"
 #include "common/xalloc.h"
+#include "tnfdump/frames.h"
 #include "tnfdump/hosts.h"
 #include "tnfdump/origin.h"
 #include "tnfdump/pipeline.h"
@@ -35,16 +36,17 @@ enum {				/* TrackDescriptor, Process-, ThreadDescriptor */
 };
 enum {				/* TrackEvent, DebugAnnotation */
 	EVENT_ANNOTATION = 4, EVENT_TYPE = 9, EVENT_TRACK = 11,
-	EVENT_CATEGORY = 22, EVENT_NAME = 23,
+	EVENT_CATEGORY = 22, EVENT_NAME = 23, EVENT_CALLSTACK = 55,
 	TYPE_BEGIN = 1, TYPE_END = 2, TYPE_INSTANT = 3,
 	NOTE_UINT = 3, NOTE_INT = 4, NOTE_DOUBLE = 5, NOTE_STRING = 6,
 	NOTE_POINTER = 7, NOTE_JSON = 9, NOTE_NAME = 10,
+	CALLSTACK_FRAME = 1, FRAME_FUNCTION = 1,	/* Callstack, Frame */
 };
 
 struct perfetto {
 	struct dump	*d;
 	struct out	*o;
-	struct out	 packet, inner, note, text;	/* being built */
+	struct out	 packet, inner, note, frame, text;	/* being built */
 	struct states	*states;
 	struct tasks	*tasks;
 	struct tasks	*state_tracks;
@@ -210,6 +212,31 @@ perfetto_notes(struct perfetto *p, const struct tnf_event *ev)
 	}
 }
 
+/* Writes the event's stack, if it has one, of which trace_processor makes flame graphs. */
+static void
+perfetto_stack(struct perfetto *p, const struct tnf_event *ev)
+{
+	const char *names[FRAME_NAMES_MAX];
+	struct frame frames[FRAMES_MAX];
+	unsigned count = frames_of(p->d, ev, frames);
+
+	for (unsigned i = 0; i < count; i++) {
+		unsigned n = frame_names(p->d, ev, &frames[i], names);
+
+		if (n == 0) {
+			tnf_out_0x(&p->text, frames[i].pc);
+			proto_message(&p->frame, FRAME_FUNCTION, &p->text);
+			proto_message(&p->note, CALLSTACK_FRAME, &p->frame);
+		}
+		for (unsigned k = 0; k < n; k++) {
+			proto_str(&p->frame, FRAME_FUNCTION, names[k]);
+			proto_message(&p->note, CALLSTACK_FRAME, &p->frame);
+		}
+	}
+	if (count > 0)
+		proto_message(&p->inner, EVENT_CALLSTACK, &p->note);
+}
+
 /* Writes a track event; its categories and arguments come from 'ev', which may be NULL. */
 static void
 track_event(struct perfetto *p, int64_t time, unsigned type, uint64_t track,
@@ -225,6 +252,7 @@ track_event(struct perfetto *p, int64_t time, unsigned type, uint64_t track,
 		if (*ev->probe->keys != '\0')
 			proto_str(&p->inner, EVENT_CATEGORY, ev->probe->keys);
 		perfetto_notes(p, ev);
+		perfetto_stack(p, ev);
 	}
 	proto_message(&p->packet, PACKET_TRACK_EVENT, &p->inner);
 	perfetto_finish(p);
@@ -252,6 +280,7 @@ perfetto_begin(struct dump *d)
 	tnf_out_memory(&p->packet);
 	tnf_out_memory(&p->inner);
 	tnf_out_memory(&p->note);
+	tnf_out_memory(&p->frame);
 	tnf_out_memory(&p->text);
 	p->tasks = tasks_new();
 	p->state_tracks = tasks_new();
@@ -348,6 +377,7 @@ perfetto_end(struct dump *d)
 	tnf_out_close(&p->packet);
 	tnf_out_close(&p->inner);
 	tnf_out_close(&p->note);
+	tnf_out_close(&p->frame);
 	tnf_out_close(&p->text);
 	free(p);
 	return 0;

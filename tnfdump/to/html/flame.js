@@ -30,8 +30,9 @@ function flameAdd(root, path, weight, field) {
 		node.self += weight;
 }
 
-/* "[inner, outer]" of the page's texts, the outermost first and without offsets. */
+/* "[inner, outer (inlined: x in y)]" of the page's texts, the outermost first, without offsets. */
 function framesOf(text) {
+	text = text.replace(/(\S+) \(inlined: (.*?)\)(?=[ \]])/g, (all, name, inlined) => inlined.replaceAll(' in ', ' ') + ' ' + name);
 	return text.replace(/^\[|\]$/g, '').split(/[ ,]+/).filter((f) => f && f !== 'null' && f !== '0' && f !== '0x0')
 		.map((f) => f.replace(/\+0x[0-9a-f]+$/, '')).reverse();
 }
