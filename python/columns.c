@@ -6,6 +6,8 @@
  */
 #include <string.h>
 
+#include "analysis/pretty-names.h"
+#include "analysis/value-names.h"
 #include "common/map.h"
 #include "python/tnfpy.h"
 
@@ -53,6 +55,7 @@ struct plan {			/* of a probe */
 	int32_t	 code;		/* of its name */
 	unsigned n;
 	int	*column;	/* by member; -1: an earlier one has the same name */
+	const char **fact;	/* by member, if names are asked for: fact_of() */
 };
 
 struct columns {
@@ -62,6 +65,7 @@ struct columns {
 	size_t		 rows, room;
 	struct plan	*plans;		/* by probe id */
 	unsigned	 n_plans;
+	struct out	 name;		/* of a value */
 };
 
 static void
@@ -74,10 +78,13 @@ columns_free(struct columns *c)
 		Py_XDECREF(c->col[i].categories);
 		tnf_map_free(&c->col[i].codes);
 	}
-	for (unsigned i = 0; i < c->n_plans; i++)
+	for (unsigned i = 0; i < c->n_plans; i++) {
 		PyMem_Free(c->plans[i].column);
+		PyMem_Free(c->plans[i].fact);
+	}
 	PyMem_Free(c->plans);
 	PyMem_Free(c->col);
+	tnf_out_close(&c->name);
 }
 
 /* Adds a column and takes over 'name'.  NULL: an exception is set. */
@@ -132,15 +139,48 @@ kind_of(const struct tnf_type *t, enum column_kind *kind, unsigned *size)
 	}
 }
 
-/* Widens a column so that it can also hold another kind of value. */
+/* What the trace's own context says of the member's values; NULL: nothing, or names are not
+   asked for. */
+static const char *
+fact_of(const struct columns *c, const struct tnf_probe *p, const char *member)
+{
+	const tnf_context_t *context = c->r->names ? reading_context(c->r, p->file) : NULL;
+	char key[300];
+
+	snprintf(key, sizeof(key), "values:%s:%s", p->name, member);
+	return context != NULL ? tnf_context_fact(context, key) : NULL;
+}
+
+static bool
+is_integer(tnf_kind_t kind)
+{
+	return kind >= TNF_K_INT8 && kind <= TNF_K_UINT64;
+}
+
+/* True if numbers of the member may have names, as --pretty prints them. */
+static bool
+has_names(const struct columns *c, const struct tnf_member *m, const char *fact)
+{
+	enum pretty_kind kind = pretty_kind(m->type, m->name);
+
+	return c->r->names && is_integer(m->type->kind) && (fact != NULL ||
+	    (kind >= PRETTY_ERRNO && kind <= PRETTY_SEG_ACCESS) || strcmp(m->name, "sysnum") == 0);
+}
+
+/* Widens a column so that it can also hold another kind of value; with 'names' numbers
+   beside strings are strings, too. */
 static void
-column_widen(struct column *p, enum column_kind kind, unsigned size)
+column_widen(struct column *p, enum column_kind kind, unsigned size, bool names)
 {
 	unsigned larger = p->size > size ? p->size : size;
 
 	if (p->kind == kind)
 		p->size = larger;
-	else if (p->kind <= COLUMN_UINT && kind <= COLUMN_UINT &&
+	else if (names && (p->kind == COLUMN_CODE ? kind : p->kind) <= COLUMN_UINT &&
+	    (p->kind == COLUMN_CODE || kind == COLUMN_CODE)) {
+		p->kind = COLUMN_CODE;
+		p->size = 4;
+	} else if (p->kind <= COLUMN_UINT && kind <= COLUMN_UINT &&
 	    (p->kind == COLUMN_UINT ? p->size : size) < 8) {
 		p->kind = COLUMN_INT;
 		p->size = 8;
@@ -161,7 +201,7 @@ columns_taken(const char *name)
 
 /* The number of the column with the member's name; -1: exception. */
 static int
-column_of(struct columns *c, PyObject *by_name, const struct tnf_member *m)
+column_of(struct columns *c, PyObject *by_name, const struct tnf_member *m, const char *fact)
 {
 	PyObject *name = tnfpy_cstr(m->name), *number;
 	enum column_kind kind;
@@ -173,10 +213,14 @@ column_of(struct columns *c, PyObject *by_name, const struct tnf_member *m)
 	if (name == NULL)
 		return -1;
 	kind_of(m->type, &kind, &size);
+	if (has_names(c, m, fact)) {
+		kind = COLUMN_CODE;
+		size = 4;
+	}
 	number = PyDict_GetItemWithError(by_name, name);
 	if (number != NULL) {
 		at = (int)PyLong_AsLong(number);
-		column_widen(&c->col[at], kind, size);
+		column_widen(&c->col[at], kind, size, c->r->names);
 	} else if (!PyErr_Occurred() &&
 	    column_new(c, Py_NewRef(name), kind, size) != NULL &&
 	    (number = PyLong_FromSize_t(c->n - 1)) != NULL) {
@@ -192,13 +236,15 @@ plan_members(struct columns *c, struct plan *plan, PyObject *by_name,
     const struct tnf_probe *p)
 {
 	plan->column = PyMem_Calloc(p->n_members + 1, sizeof *plan->column);
-	if (plan->column == NULL) {
+	plan->fact = PyMem_Calloc(p->n_members + 1, sizeof *plan->fact);
+	if (plan->column == NULL || plan->fact == NULL) {
 		PyErr_NoMemory();
 		return -1;
 	}
 	plan->n = p->n_members;
 	for (unsigned i = 0; i < plan->n; i++) {
-		if ((plan->column[i] = column_of(c, by_name, &p->members[i])) < 0)
+		plan->fact[i] = fact_of(c, p, p->members[i].name);
+		if ((plan->column[i] = column_of(c, by_name, &p->members[i], plan->fact[i])) < 0)
 			return -1;
 		for (unsigned k = 0; k < i; k++)
 			if (plan->column[k] == plan->column[i])
@@ -361,10 +407,30 @@ columns_store(struct column *p, size_t row, uint64_t u)
 	}
 }
 
+/* The category of a number: its name, or its digits. */
+static int32_t
+category_of_number(struct columns *c, struct column *p, const struct tnf_event *ev,
+    const struct tnf_value *v, unsigned i)
+{
+	const char *member = ev->probe->members[i].name;
+	const char *text = pretty_event_name(ev, v->type, member, v->u.i);
+
+	tnf_out_again(&c->name);
+	if (text != NULL)
+		out_str(&c->name, text);
+	else if (!value_names_put(&c->name, c->plans[ev->probe->id].fact[i], v->u.u, tnf_out_bytes)) {
+		if (v->kind == TNF_K_UINT64)
+			tnf_out_u64(&c->name, v->u.u);
+		else
+			tnf_out_i64(&c->name, v->u.i);
+	}
+	return column_code(p, c->name.base, out_size(&c->name));
+}
+
 /* Gives a value that is no string, in a column of strings, a category of its own. */
 static int32_t
 category_of(struct columns *c, struct column *p, const struct tnf_event *ev,
-    const struct tnf_value *v)
+    const struct tnf_value *v, unsigned i)
 {
 	int32_t code = (int32_t)PyList_GET_SIZE(p->categories);
 	char ch;
@@ -375,6 +441,8 @@ category_of(struct columns *c, struct column *p, const struct tnf_event *ev,
 		ch = (char)v->u.i;
 		return column_code(p, &ch, 1);
 	}
+	if (c->r->names && is_integer(v->kind))
+		return category_of_number(c, p, ev, v, i);
 	PyObject *o = value_object(c->r, ev->file, v);
 	if (o == NULL || PyList_Append(p->categories, o) < 0)
 		code = -1;
@@ -402,7 +470,7 @@ store_object(struct columns *c, struct column *p, const struct tnf_event *ev,
 
 static int
 store_value(struct columns *c, struct column *p, const struct tnf_event *ev,
-    const struct tnf_value *v)
+    const struct tnf_value *v, unsigned i)
 {
 	int32_t code;
 
@@ -412,7 +480,7 @@ store_value(struct columns *c, struct column *p, const struct tnf_event *ev,
 	case COLUMN_OBJECT:
 		return store_object(c, p, ev, v);
 	case COLUMN_CODE:
-		if ((code = category_of(c, p, ev, v)) < 0)
+		if ((code = category_of(c, p, ev, v, i)) < 0)
 			return -1;
 		columns_store(p, c->rows, (uint32_t)code);
 		break;
@@ -443,7 +511,7 @@ add_row(struct columns *c, const struct tnf_event *ev)
 	columns_store(&col[C_PROBE], row, (uint32_t)plan->code);
 	for (unsigned i = 0; i < plan->n; i++)
 		if (plan->column[i] >= 0 && tnf_event_value(ev, i, &v) &&
-		    store_value(c, &col[plan->column[i]], ev, &v) < 0)
+		    store_value(c, &col[plan->column[i]], ev, &v, i) < 0)
 			return -1;
 	c->rows++;
 	return 0;

@@ -18,12 +18,18 @@ file_number(const struct reading *r, const struct tnf_file *f)
 	return i;
 }
 
+const tnf_context_t *
+reading_context(const struct reading *r, const struct tnf_file *f)
+{
+	return r->source->file[file_number(r, f)].context;
+}
+
 /* The function expr_source.comm. */
 static const char *
 event_comm(void *arg, const struct tnf_event *ev)
 {
 	struct reading *r = arg;
-	const tnf_context_t *c = r->source->file[file_number(r, ev->file)].context;
+	const tnf_context_t *c = reading_context(r, ev->file);
 	const struct tnf_context_task *t;
 
 	t = c != NULL ? tnf_context_writer(c, (int32_t)ev->lwpid) : NULL;
@@ -248,11 +254,8 @@ reading_end(struct reading *r)
 static void
 reading_machine(struct reading *r, const struct tnf_file *f)
 {
-	const tnf_context_t *c = NULL;
+	const tnf_context_t *c = reading_context(r, f);
 
-	for (Py_ssize_t i = 0; i < r->source->n; i++)
-		if (r->files[i] == f)
-			c = r->source->file[i].context;
 	pretty_machine_set(c != NULL ? tnf_context_fact(c, "machine") : NULL);
 }
 
@@ -263,7 +266,7 @@ reading_step(struct reading *r, struct tnf_event *ev, PyObject **object)
 	int err, yes;
 
 	while ((err = tnf_stream_next(r->stream, ev)) == 1) {
-		if (r->expr != NULL)
+		if (r->expr != NULL || r->names)
 			reading_machine(r, ev->file);
 		if ((yes = reading_wants(r, ev, object)) != 0)
 			return yes;

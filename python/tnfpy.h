@@ -83,6 +83,7 @@ struct reading {
 	struct expr_source expr_source;
 	struct tnf_file	**files;	/* as in the source; NULL: blank */
 	uint64_t	 budget;	/* items of records left: nest.h */
+	bool		 names;		/* of values are asked for */
 	bool		 cut;
 	bool		 running;	/* a call is in progress */
 	bool		 ended;		/* there are no more */
@@ -95,6 +96,8 @@ void reading_free(struct reading *);		/* NULL is fine */
 /* Reads the next event for which 'where' holds.  Returns 1; 0: there are no more; -1:
    exception.  *object (if not NULL) becomes the tnf.Event if one had to be made, else NULL. */
 int reading_next(struct reading *, struct tnf_event *, PyObject **object);
+/* The context of the file; NULL: it has none. */
+const tnf_context_t *reading_context(const struct reading *, const struct tnf_file *);
 PyObject *reading_probe(struct reading *, struct tnf_probe *); /* borrowed */
 /* Checks that open() accepts 'where'; -1: an exception is set. */
 int reading_check_where(PyObject *where);
@@ -112,7 +115,8 @@ PyObject *probe_object(const struct tnf_probe *, PyObject *file);
 PyObject *event_object(struct reading *, const struct tnf_event *);
 
 /* columns.c: reads all remaining events as [(name, format, data, missing, categories)];
-   'wanted': None, a probe's name or a sequence of names. */
+   'wanted': None, a probe's name or a sequence of names.  With r->names integers that have
+   names are strings: these names. */
 PyObject *columns_read(struct reading *, PyObject *wanted);
 
 /* trace.c */

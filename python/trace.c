@@ -214,13 +214,15 @@ trace_iter(struct trace *t)
 static PyObject *
 trace_columns(struct trace *t, PyObject *args, PyObject *kw)
 {
-	static char *names[] = { (char *)"probe", NULL };
+	static char *words[] = { (char *)"probe", (char *)"names", NULL };
 	PyObject *wanted = Py_None, *list;
 	struct reading *r;
+	int names = 0;
 
-	if (!PyArg_ParseTupleAndKeywords(args, kw, "|O:columns", names, &wanted) ||
+	if (!PyArg_ParseTupleAndKeywords(args, kw, "|Op:columns", words, &wanted, &names) ||
 	    (r = trace_read(t)) == NULL)
 		return NULL;
+	r->names = names != 0;
 	list = columns_read(r, wanted);
 	reading_free(r);
 	return list;
@@ -281,7 +283,7 @@ static PyMethodDef trace_methods[] = {
 	    "Ends all reading.  Events stay valid.  A second time is fine." },
 	{ "columns", (PyCFunction)(void (*)(void))trace_columns,
 	    METH_VARARGS | METH_KEYWORDS,
-	    "columns(probe=None): list of (name, format, data, missing, categories).\n\n"
+	    "columns(probe=None, names=False): list of (name, format, data, missing, categories).\n\n"
 	    "For programs without numpy; to_numpy() says which columns there are.\n"
 	    "'format' is that of the module struct and 'data' a bytearray of such\n"
 	    "items; 'missing' a bytearray, 1 where an event has no value, or None if\n"

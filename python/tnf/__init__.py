@@ -134,11 +134,13 @@ class Trace(_Trace):
                 raise KeyError(f"no probe is called {name}" + (f": {near[0]}?" if near else ""))
         return probe
 
-    def to_numpy(self, probe=None):
+    def to_numpy(self, probe=None, names=False):
         """The events as a dict of arrays, one item an event.
 
         probe: the name of a probe, or several: their events only; None: all.  A name
         that no probe of the files has is a KeyError.
+        names: numbers that have names (a system call, an error, a state, a value that the
+        trace itself names) are strings: these names, or the digits.
 
         Columns are time, pid, lwpid, tid, cpu (-1: not told), kernel, probe, and
         one for each name that a member of those probes has; a member that is
@@ -149,14 +151,14 @@ class Trace(_Trace):
         import numpy
         probe = self._known(probe)
         columns = {}
-        for name, fmt, data, missing, categories in self.columns(probe):
+        for name, fmt, data, missing, categories in self.columns(probe, names):
             values = _values(numpy, fmt, data, categories)
             if missing is not None and values.dtype != object:
                 values = numpy.ma.MaskedArray(values, numpy.frombuffer(missing, bool))
             columns[name] = values
         return columns
 
-    def to_pandas(self, probe=None):
+    def to_pandas(self, probe=None, names=False):
         """The same as a pandas.DataFrame.
 
         Strings are categories, and integers without a value are pandas.NA.
@@ -165,8 +167,7 @@ class Trace(_Trace):
         import pandas
         probe = self._known(probe)
         return pandas.DataFrame(
-            {name: _series(numpy, pandas, *rest) for name, *rest in self.columns(probe)})
-
+            {name: _series(numpy, pandas, *rest) for name, *rest in self.columns(probe, names)})
 
     def pairs(self, *rules):
         """What began and ended, as a pandas.DataFrame: span (its name), start, end and

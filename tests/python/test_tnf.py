@@ -70,6 +70,11 @@ def as_json(value):
     return value
 
 
+def trace_names(path):
+    """Those of the first event's members, as --pretty prints them."""
+    return list(dumped(path, "--pretty")[0]["args"].values())
+
+
 def number(value):
     """'0x1f', as opaque values are written, as a number."""
     if isinstance(value, dict):
@@ -261,7 +266,7 @@ class Columns(Case):
                             given[column[0]] = column
                             yield column
                     with unittest.mock.patch.object(type(trace), "columns",
-                                                    lambda self, probe: columns(probe)):
+                                                    lambda self, probe, names: columns(probe)):
                         arrays = trace.to_numpy()
                     numbers = [c for c in arrays if arrays[c].dtype != object]
                     self.assertGreaterEqual(len(numbers), 6)
@@ -710,6 +715,31 @@ class Recording(Case):
                  program=None, cgroup=None, reason="futex", place=None, by="thread", waker_pid=100, waker_lwpid=101,
                  waker_comm="holder", owner_pid=pandas.NA, owner_lwpid=pandas.NA, owner_comm=None,
                  wall=1700000000000000000))
+
+    @unittest.skipIf(pandas is None, "pandas is not there")
+    def test_names(self):
+        """With names=True numbers are the names that --pretty prints, and digits where there are none."""
+        path = os.path.join(self.dir, "names.tnf")
+        subprocess.run([STORY, path], check=True, text=True, input="""kernel
+kernel-part 0
+type tnf_microstate tnf_int32
+probe sched.switch sched prev:tnf_int32 flags:tnf_uint64
+probe syscall_end syscall errno:tnf_int32
+probe thread_state thread state:tnf_microstate
+1000 1 1 4097 0 sched.switch 1 5
+2000 1 1 4097 0 sched.switch 7 8
+3000 1 1 4097 0 syscall_end 2
+4000 1 1 4097 0 syscall_end 0
+5000 1 1 4097 0 thread_state 7
+@values:sched.switch:prev symbolic 0xff 0x1=SLEEPY,0x2=D
+@values:sched.switch:flags flags 0xff | 0x1=FAST,0x4=COLD
+""")
+        with tnf.open(path) as trace:
+            frame, plain = trace.to_pandas(names=True), trace.to_pandas()
+        for name, want, numbers in (("prev", ["SLEEPY", "7"], [1, 7]), ("flags", ["FAST|COLD", "8"], [5, 8]),
+                                    ("errno", ["ENOENT", "0"], [2, 0]), ("state", ["SLEEP"], [7])):
+            self.assertEqual((list(frame[name].dropna()), list(plain[name].dropna())), (want, numbers))
+        self.assertEqual(trace_names(path), list(frame.prev.dropna())[:1] + list(frame["flags"].dropna())[:1])
 
     def test_span_processor(self):
         """Spans of OpenTelemetry are records; --to otlp has the ids that the program gave them."""

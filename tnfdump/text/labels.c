@@ -1,100 +1,23 @@
 /*
- * labels.c - prints values by names from the trace itself.
- *
- * The context is not trusted, like the rest of a file: text that is not well-formed counts
- * as no name.
+ * labels.c - prints values and threads by names from the trace itself.
  */
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/value-names.h"
 #include "common/map.h"
 #include "common/xalloc.h"
 #include "tnfdump/origin.h"
 #include "tnfdump/text/pretty.h"
 
-/* Takes the next pair of "0x1=READ,0x2=WRITE"; NULL: there is no further pair. */
-static const char *
-next_pair(const char *p, uint64_t *value, const char **name, size_t *len)
-{
-	char *end;
-
-	if (*p == '\0')
-		return NULL;
-	*value = strtoull(p, &end, 0);
-	if (end == p || *end != '=')
-		return NULL;
-	*name = end + 1;
-	*len = strcspn(*name, ",");
-	p = *name + *len;
-	return *p == ',' ? p + 1 : p;
-}
-
-/* Prints the name and returns true, or false if there is none.  If the output is NULL,
-   this and put_flags() only tell whether there is a name. */
-static bool
-put_symbolic(struct out *o, uint64_t value, const char *pairs)
-{
-	const char *name;
-	uint64_t v;
-	size_t len;
-
-	while ((pairs = next_pair(pairs, &v, &name, &len)) != NULL)
-		if (v == value) {
-			if (o != NULL)
-				print_chars(o, name, len);
-			return true;
-		}
-	return false;
-}
-
-/* Prints the names of the bits that are set; bits without a name follow as a number. */
-static bool
-put_flags(struct out *o, uint64_t value, const char *rest)
-{
-	size_t delimiter = strcspn(rest, " "), len;
-	const char *pairs = rest + delimiter, *name;
-	bool any = false;
-	uint64_t v;
-
-	pairs += *pairs == ' ';
-	while ((pairs = next_pair(pairs, &v, &name, &len)) != NULL) {
-		if ((v != 0 || value != 0) && (v == 0 || (value & v) != v))
-			continue;
-		if (o == NULL)
-			return true;
-		if (any)
-			print_chars(o, rest, delimiter);
-		print_chars(o, name, len);
-		any = true;
-		value &= ~v;
-	}
-	if (any && value != 0) {
-		print_chars(o, rest, delimiter);
-		tnf_out_0x(o, value);
-	}
-	return any;
-}
-
 bool
 labels_put(struct dump *d, struct out *o, const struct tnf_event *ev, const struct tnf_value *v,
     const char *member)
 {
-	char *end;
-
 	/* Only tracepoints have named values, and only names of tracepoints have a dot. */
-	if (member == NULL || strchr(ev->probe->name, '.') == NULL ||
-	    v->kind < TNF_K_CHAR || v->kind > TNF_K_UINT64)
-		return false;
-	const char *text = origin_value_names(d, ev, member);
-	if (text == NULL)
-		return false;
-	bool flags = strncmp(text, "flags ", 6) == 0;
-	if (!flags && strncmp(text, "symbolic ", 9) != 0)
-		return false;
-	uint64_t mask = strtoull(text + (flags ? 6 : 9), &end, 0);
-	if (*end != ' ')
-		return false;
-	return (flags ? put_flags : put_symbolic)(o, v->u.u & mask, end + 1);
+	return member != NULL && strchr(ev->probe->name, '.') != NULL &&
+	    v->kind >= TNF_K_CHAR && v->kind <= TNF_K_UINT64 &&
+	    value_names_put(o, origin_value_names(d, ev, member), v->u.u, print_chars);
 }
 
 /* The key of a kernel thread: the address of its structure, which may be another thread's
