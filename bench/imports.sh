@@ -9,7 +9,7 @@
 # And those that are added to a hit of a USDT probe with two arguments, to a call of a
 # function and to its return, each with its record written, beside a bpftrace program
 # that only counts them; the goal is 1.1 of that.  And what the same costs where the program
-# records it itself (prex --fast), beside a probe of TNF in the source: the goal is 1.2 of that.
+# records it itself (a fast probe), beside a probe of TNF in the source: the goal is 1.2 of that.
 . "$(dirname "$0")/lib.sh"
 
 b=$BENCH_BUILD
@@ -95,7 +95,7 @@ site()
 alone()
 {
 	rm -f "$BENCH_TMP/own"
-	"$prex" --fast -s 8192 -o "$BENCH_TMP/own" -c "$1; continue" \
+	"$prex" -s 8192 -o "$BENCH_TMP/own" -c "$1; continue" \
 		"$sites" "$2" "$calls" "$cpu" </dev/null
 }
 

@@ -5,16 +5,27 @@
 
 static const char none[] = "this machine has no fast probes";
 
-tnfctl_errcode_t
-tnfctl_fast_begin(tnfctl_handle_t *h)
+const char *
+tnfctl_fast_none(tnfctl_handle_t *h, bool run)
 {
-	return tnfctl_error_set(TNFCTL_ERR_BADARG, "process %d: fast probes: %s", (int)h->pid, none);
+	return none;
+}
+
+bool
+tnfctl_fast_any(const tnfctl_handle_t *h)
+{
+	return false;
 }
 
 tnfctl_errcode_t
 tnfctl_fast_set(tnfctl_handle_t *h, tnfctl_probe_t *p, bool enabling, bool on)
 {
-	return tnfctl_fast_begin(h);
+	return tnfctl_wrong_kind(none);
+}
+
+void
+tnfctl_fast_give_up(tnfctl_probe_t *p, const char *why)
+{
 }
 
 void

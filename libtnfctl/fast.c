@@ -258,34 +258,40 @@ is_starting(tnfctl_handle_t *h)
 	return is;
 }
 
-tnfctl_errcode_t
-tnfctl_fast_begin(tnfctl_handle_t *h)
+const char *
+tnfctl_fast_none(tnfctl_handle_t *h, bool run)
 {
-	if (h->ops->cont == tnfctl_direct_continue && is_starting(h))
+	if (h->ops->cont != tnfctl_direct_continue)
+		return "prex does not hold the process";
+	if (h->fast == NULL && is_starting(h)) {
+		if (!run)
+			return "the program has not begun";
 		go_to_start(h);
-	if (h->ops->cont != tnfctl_direct_continue || !find_room(h))
-		return tnfctl_error_set(TNFCTL_ERR_BADARG, "process %d: fast probes: its libtnfprobe "
-		    "has none, or is not loaded", (int)h->pid);
-	h->fast->wanted = true;
-	return TNFCTL_ERR_NONE;
+	}
+	return find_room(h) ? NULL : "the process has an older libtnfprobe, or none";
 }
 
-/* The kernel gets the probe, as nobody else can have it. */
-static tnfctl_errcode_t
-give_up(tnfctl_handle_t *h, tnfctl_probe_t *p, bool enabling, bool on)
+bool
+tnfctl_fast_any(const tnfctl_handle_t *h)
+{
+	return h->fast != NULL && h->fast->places.n > 0;
+}
+
+void
+tnfctl_fast_give_up(tnfctl_probe_t *p, const char *why)
 {
 	char *text;
 
 	tnfctl_fast_free(p->fast);
 	p->fast = NULL;
 	p->import->fast = false;
+	p->import->slow = why;
 	if ((text = tnfctl_import_attrs(p->import, NULL)) != NULL) {
 		free(p->import->undescribed);
 		p->import->undescribed = p->attrs;
 		p->import->described = false;
 		p->attrs = text;
 	}
-	return tnfctl_import_set(h, p, enabling, on);
 }
 
 /* No error, if the target lives: the other probes go on. */
@@ -309,8 +315,10 @@ tnfctl_fast_set(tnfctl_handle_t *h, tnfctl_probe_t *p, bool enabling, bool on)
 
 	if (!p->fast->made && p->import->slow == NULL && (err = tnfctl_fast_make(h, p)) != TNFCTL_ERR_NONE)
 		return err;
-	if (!p->fast->made)
-		return give_up(h, p, enabling, on);
+	if (!p->fast->made) {
+		tnfctl_fast_give_up(p, p->import->slow);
+		return tnfctl_import_set(h, p, enabling, on);
+	}
 	if (!enabling || (on && p->enabled))
 		return h->ops->probe_set(h, p, enabling, on);
 	if ((err = tnfctl_control_usable(h, p)) != TNFCTL_ERR_NONE)

@@ -43,7 +43,6 @@ struct fast_pads {		/* memory for pads, of which 'used' bytes are taken */
 
 /* The part of a handle that exists from the first fast probe on. */
 struct fast_room {
-	bool	 wanted;	/* by the client */
 	uintptr_t define, entry, inner;	/* in libtnfprobe */
 	uintptr_t area;		/* the newest that we have made; 0: none */
 	size_t	 size;		/* of it, ... */
@@ -53,9 +52,11 @@ struct fast_room {
 	struct map places;	/* the probe at each site, by its address */
 };
 
-/* From now on, probes that the handle imports are fast where they can be.  BADARG: this
-   process's libtnfprobe cannot, or this machine, and why. */
-tnfctl_errcode_t tnfctl_fast_begin(tnfctl_handle_t *);
+/* Are there fast probes in the process?  NULL, or why not; static.  'run': a program that we have
+   started, and that is in its linker, runs to its start for that. */
+const char *tnfctl_fast_none(tnfctl_handle_t *, bool run);
+/* Has the handle a fast probe, so that one that is imported may be the same? */
+bool	tnfctl_fast_any(const tnfctl_handle_t *);
 void	tnfctl_room_free(struct fast_room *);
 void	tnfctl_fast_free(struct fast *);
 
@@ -72,6 +73,8 @@ tnfctl_probe_t *tnfctl_fast_at(const tnfctl_handle_t *, uintptr_t address);
 /* The probe has its sites from now on; one that was there before keeps the place. */
 void	tnfctl_fast_placed(tnfctl_handle_t *, tnfctl_probe_t *);
 
+/* The kernel is to have the probe, for a reason that is static. */
+void	tnfctl_fast_give_up(tnfctl_probe_t *, const char *why);
 /* As target_ops.probe_set; makes the probe first, if need be.  If the probe cannot be fast, the
    kernel gets it. */
 tnfctl_errcode_t tnfctl_fast_set(tnfctl_handle_t *, tnfctl_probe_t *, bool enabling, bool on);

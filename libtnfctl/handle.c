@@ -302,6 +302,8 @@ tnfctl_probe_state_get(tnfctl_handle_t *h, tnfctl_probe_t *p,
 static tnfctl_errcode_t
 probe_set(tnfctl_handle_t *h, tnfctl_probe_t *p, bool enabling, bool on)
 {
+	if (enabling && on)
+		tnfctl_import_decide(h, p, true);
 	if (p->fast != NULL)
 		return tnfctl_fast_set(h, p, enabling, on);
 	return p->import != NULL ? tnfctl_import_set(h, p, enabling, on) :

@@ -30,6 +30,7 @@ struct adding {
 	char	said[512];	/* about returns, "" if all is well */
 	struct fast *fast;	/* of the next probe, or ... */
 	const char *slow;	/* ... why it is no fast one; both NULL: nobody asks */
+	const char *none;	/* why there are no fast probes at all, or NULL */
 	struct map listed;	/* functions: the probes that the process has */
 	int	error;
 };
@@ -79,7 +80,13 @@ note_all_listed(struct adding *a)
 	}
 }
 
-/* Adds a probe to those of the process.  found: see tnfctl_import_attrs(). */
+static bool
+is_fast_wanted(const tnfctl_handle_t *h)
+{
+	return h != NULL && h->fast_wanted;
+}
+
+/* Adds a probe to those of the process: traced, as fast ones are.  found: see tnfctl_import_attrs(). */
 static int
 list_probe(struct adding *a, const char *name, const char *keys, const char *refused,
     const struct kp_uprobe_found *found)
@@ -104,17 +111,12 @@ list_probe(struct adding *a, const char *name, const char *keys, const char *ref
 		return -ENOMEM;
 	}
 	p->import = i;
+	p->traced = is_fast_wanted(a->h);
 	p->fast = a->fast;
 	a->fast = NULL;
 	if (p->fast != NULL)
 		tnfctl_fast_placed(a->h, p);
 	return 0;
-}
-
-static bool
-is_fast_wanted(const tnfctl_handle_t *h)
-{
-	return h != NULL && h->fast != NULL && h->fast->wanted;
 }
 
 /* The handle has a fast probe there already: from an earlier session, or by another name of the
@@ -137,6 +139,8 @@ list_function(struct adding *a, const char *function, uint64_t address, const ch
 		return list_probe(a, name, keys, NULL, NULL);
 	if (a->spec.flags & KP_UPROBE_RETURN)
 		a->slow = "returns are traced by the kernel";
+	else if (a->none != NULL)
+		a->slow = a->none;
 	else if (strstr(function, ".cold") != NULL)
 		a->slow = "it is a part of a function, to which jumps lead";
 	else
@@ -174,13 +178,82 @@ add_usdt_probe(struct adding *a, const struct usdt_probe *p)
 		return 0;
 	if (a->kp != NULL)
 		return kp_uprobe_add(a->kp, name, keys, &a->spec, &id);
-	if (is_fast_wanted(a->h))
+	if (is_fast_wanted(a->h) && tnfctl_fast_any(a->h))
 		a->fast = tnfctl_fast_usdt(a->h, a->fd, a->m, p, &a->slow);
 	if (a->fast != NULL && tnfctl_fast_at(a->h, a->fast->v[0].address) != NULL)
 		return drop_fast(a);
 	tnfctl_usdt_catalogue_find(p->provider, p->name, &named);
 	tnfctl_usdt_describe(p, &named, &found);
 	return list_probe(a, name, keys, p->refused, &found);
+}
+
+/* Finds out whether a USDT probe that is listed can be a fast one. */
+static void
+decide_usdt(struct adding *a, tnfctl_probe_t *p)
+{
+	const struct usdt_object *o = tnfctl_usdt_probes_of(a->fd);
+	char symbol[sizeof a->spec.symbol], *attrs;
+	struct import *i = p->import;
+
+	i->slow = p->enabled ? "the kernel has it already" : a->none;
+	for (size_t n = 0; i->slow == NULL && o != NULL && n < o->n && p->fast == NULL; n++)
+		if (tnfctl_usdt_symbol(&o->v[n], symbol, sizeof symbol) &&
+		    strcmp(symbol, i->spec.symbol) == 0)
+			p->fast = tnfctl_fast_usdt(a->h, a->fd, a->m, &o->v[n], &i->slow);
+	if (p->fast == NULL && i->slow == NULL)
+		i->slow = "its file has changed";
+	i->fast = p->fast != NULL;
+	if (i->fast)
+		tnfctl_fast_placed(a->h, p);
+	if (asprintf(&attrs, "%sfast %s%s;", p->attrs, i->fast ? "yes" : "no: ", i->fast ? "" : i->slow) < 0)
+		return;
+	free(i->undescribed);
+	i->undescribed = p->attrs;
+	p->attrs = attrs;
+}
+
+/* The same for all of a mapped file. */
+static void
+decide_file(struct adding *a, const struct mapping *m)
+{
+	char path[KP_FILE_MAX];
+
+	a->m = m;
+	if ((a->fd = tnfctl_proc_open_mapped(a->h->pid, m, path, sizeof path)) < 0)
+		return;
+	for (size_t n = 0; n < a->h->nprobes; n++) {
+		tnfctl_probe_t *p = a->h->probes[n];
+
+		if (p->import != NULL && !p->gone && tnfctl_import_undecided(a->h, p) &&
+		    tnfctl_file_is(p->import->file, m))
+			decide_usdt(a, p);
+	}
+	close(a->fd);
+}
+
+bool
+tnfctl_import_undecided(const tnfctl_handle_t *h, const tnfctl_probe_t *p)
+{
+	const struct import *i = p->import;
+
+	return h->fast_wanted && !(i->spec.flags & KP_UPROBE_FUNCTION) && p->fast == NULL &&
+	    i->slow == NULL && i->refused == NULL;
+}
+
+/* The analysis of code takes time, so it waits until somebody wants the probes of the file. */
+void
+tnfctl_import_decide(tnfctl_handle_t *h, tnfctl_probe_t *p, bool run)
+{
+	struct adding a = { .h = h };
+	struct maps maps;
+
+	if (p->import == NULL || p->gone || !tnfctl_import_undecided(h, p) ||
+	    ((a.none = tnfctl_fast_none(h, run)) != NULL && !run) || tnf_maps_read(h->pid, &maps) != 0)
+		return;
+	for (size_t i = 0; i < maps.n && tnfctl_import_undecided(h, p); i++)
+		if (maps.m[i].exec && tnfctl_file_is(p->import->file, &maps.m[i]))
+			decide_file(&a, &maps.m[i]);
+	tnf_maps_free(&maps);
 }
 
 bool
@@ -379,11 +452,14 @@ static tnfctl_errcode_t
 add_functions(tnfctl_handle_t *h, struct kp *kp, const char *pattern, bool asked)
 {
 	struct adding a = { .h = h, .kp = kp, .spec.pid = (int32_t)h->pid, .asked = asked };
-	size_t first = h->nprobes;
 	tnfctl_errcode_t err;
+	size_t first;
 
 	if (pattern == NULL)
 		return tnfctl_error_set(TNFCTL_ERR_BADARG, "function: which?");
+	if (is_fast_wanted(h))
+		a.none = tnfctl_fast_none(h, true);
+	first = h->nprobes;
 	note_all_listed(&a);
 	err = kp != NULL ? add_of_files(&a, pattern) : add_of_maps(&a, pattern);
 	tnf_map_free(&a.listed);
@@ -406,9 +482,12 @@ tnfctl_imports_add(tnfctl_handle_t *h, const char *kind, const char *source)
 
 	if (asked || strcmp(kind, "function") == 0)
 		return add_functions(h, kp, source, asked);
-	if (strcmp(kind, "fast") == 0)
-		return kp != NULL ? tnfctl_error_set(TNFCTL_ERR_BADARG, "only processes have fast "
-		    "probes") : tnfctl_fast_begin(h);
+	if (strcmp(kind, "fast") == 0) {
+		h->fast_wanted = kp == NULL;
+		if (source != NULL && kp == NULL)
+			tnfctl_fast_none(h, true);
+		return kp != NULL ? tnfctl_wrong_kind("only processes have fast probes") : TNFCTL_ERR_NONE;
+	}
 	if (kp == NULL && strcmp(kind, "usdt") != 0)
 		return tnfctl_error_set(TNFCTL_ERR_BADARG, "only the kernel has tracepoints");
 	if (kp == NULL)

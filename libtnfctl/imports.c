@@ -9,6 +9,7 @@
 
 #include "common/proc.h"
 #include "kernel-probes/kernel_probes.h"
+#include "libtnfctl/fast.h"
 #include "libtnfctl/functions.h"
 #include "libtnfctl/imports.h"
 #include "libtnfctl/proc.h"
@@ -192,6 +193,16 @@ number_of(struct kp *kp, const tnfctl_probe_t *p, unsigned *ret)
 	return e != 0 || i->args == NULL ? e : kp_uprobe_args(kp, *ret, i->args);
 }
 
+/* A probe that the kernel has on already stays the kernel's. */
+static void
+note_state(tnfctl_probe_t *p, const struct kp_probe *state)
+{
+	p->enabled = state->enabled;
+	p->traced = state->traced || (p->traced && !p->enabled);
+	if (p->enabled && p->fast != NULL)
+		tnfctl_fast_give_up(p, "the kernel has it already");
+}
+
 void
 tnfctl_imports_added(tnfctl_handle_t *h, size_t first)
 {
@@ -206,10 +217,8 @@ tnfctl_imports_added(tnfctl_handle_t *h, size_t first)
 	if (kp_open(false, &kp) == 0)
 		for (i = first; i < h->nprobes; i++)
 			if (number_of(kp, h->probes[i], &id) == 0 &&
-			    kp_probe_get(kp, id, &state) == 0) {
-				h->probes[i]->enabled = state.enabled;
-				h->probes[i]->traced = state.traced;
-			}
+			    kp_probe_get(kp, id, &state) == 0)
+				note_state(h->probes[i], &state);
 	kp_close(kp);
 	tnfctl_probes_created(h, first);
 }
@@ -281,7 +290,10 @@ tnfctl_probe_describe(tnfctl_handle_t *h, tnfctl_probe_t *p)
 
 	if (kernel != NULL)
 		return tnfctl_kernel_code(kernel, kp_probe_describe(kernel, (unsigned)p->id));
-	if (i == NULL || i->described || p->gone)
+	if (i == NULL || p->gone)
+		return TNFCTL_ERR_NONE;
+	tnfctl_import_decide(h, p, false);
+	if (i->described)
 		return TNFCTL_ERR_NONE;
 	spec = i->spec;
 	n = strlen(spec.symbol);

@@ -100,3 +100,8 @@ tnfctl_import_set(tnfctl_handle_t *h, tnfctl_probe_t *p, bool enabling, bool on)
 {
 	return left_out();
 }
+
+void
+tnfctl_import_decide(tnfctl_handle_t *h, tnfctl_probe_t *p, bool run)
+{
+}

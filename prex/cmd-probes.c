@@ -50,6 +50,7 @@ const struct cmd cmd_connect = {
 	.complete = COMPLETE_CONNECT,
 	.parse = cmd_connect_parse,
 	.apply = cmd_connect_apply,
+	.loads = true,
 };
 
 const struct cmd cmd_disable = {
@@ -77,6 +78,7 @@ const struct cmd cmd_enable = {
 	.complete = COMPLETE_TARGET,
 	.parse = parse_target,
 	.apply = tnfctl_probe_enable,
+	.loads = true,
 };
 
 static tnfctl_errcode_t
@@ -142,6 +144,7 @@ const struct cmd cmd_trace = {
 	.complete = COMPLETE_TRACE,
 	.parse = cmd_trace_parse,
 	.apply = cmd_trace_apply,
+	.loads = true,
 };
 
 const struct cmd cmd_untrace = {

@@ -72,6 +72,7 @@ struct cmd {
 	/* In place of run: is called for each selected probe.  The last argument is the struct
 	   probe_op of the command. */
 	tnfctl_probe_op_t apply;
+	bool	loads;		/* a process that is left alone gets libtnfprobe before */
 };
 
 extern const struct cmd *const cmds[];		/* NULL ends */

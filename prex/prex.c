@@ -16,16 +16,16 @@
 #include "prex/shell.h"
 #include "prex/source.h"
 
-enum { OPT_HELP = 256, OPT_VERSION, OPT_CHILDREN, OPT_FAST, OPT_FILL, OPT_FOLLOW_EXEC, OPT_FOLLOW_FORK, OPT_RUN,
-       OPT_SET };
+enum { OPT_HELP = 256, OPT_VERSION, OPT_CHILDREN, OPT_FILL, OPT_FOLLOW_EXEC, OPT_FOLLOW_FORK, OPT_NO_FAST,
+       OPT_RUN, OPT_SET };
 
 static const struct option longopts[] = {
 	{ "children", no_argument, NULL, OPT_CHILDREN },
-	{ "fast", no_argument, NULL, OPT_FAST },
 	{ "fill", no_argument, NULL, OPT_FILL },
 	{ "follow-exec", no_argument, NULL, OPT_FOLLOW_EXEC },
 	{ "follow-fork", no_argument, NULL, OPT_FOLLOW_FORK },
 	{ "help", no_argument, NULL, OPT_HELP },
+	{ "no-fast", no_argument, NULL, OPT_NO_FAST },
 	{ "run", no_argument, NULL, OPT_RUN },
 	{ "set", required_argument, NULL, OPT_SET },
 	{ "version", no_argument, NULL, OPT_VERSION },
@@ -57,10 +57,10 @@ print_help(const char *argv0)
 	    "\t-c <commands>      run the commands (\";\" separates), then quit\n"
 	    "\t-t                 for tests: write line by line\n"
 	    "\t--children         with -p: its children that are there, as well\n"
-	    "\t--fast             functions and USDT probes without the kernel, where code allows it\n"
 	    "\t--fill             stop when the trace is full; overwrite nothing\n"
 	    "\t--follow-exec      go on in the program that the target becomes\n"
 	    "\t--follow-fork      control the children of the target as well\n"
+	    "\t--no-fast          functions and USDT probes: the kernel records them all\n"
 	    "\t--run              with -k: trace the kernel around one command, into -o\n"
 	    "\t--set <name=value>  setting of the kernel's probes (with -k)\n"
 	    "\t--help             print this\n"
@@ -179,7 +179,7 @@ option_take(const struct shell *sh, struct options *o, int c, char **argv)
 		bool	*is_on;
 	} flags[] = {
 		{ 't', &o->test_mode }, { 'k', &o->target.kernel }, { OPT_RUN, &o->run },
-		{ OPT_CHILDREN, &o->target.children }, { OPT_FAST, &o->target.fast },
+		{ OPT_CHILDREN, &o->target.children }, { OPT_NO_FAST, &o->target.no_fast },
 		{ OPT_FILL, &o->target.fill },
 		{ OPT_FOLLOW_EXEC, &o->target.follow_exec },
 		{ OPT_FOLLOW_FORK, &o->target.follow_fork },
@@ -236,7 +236,7 @@ option_check(const struct shell *sh, const struct options *o)
 		{ !t->kernel && t->argv == NULL && t->pid == 0, "need to specify cmd or pid" },
 		{ t->argv != NULL && t->pid != 0, "can't specify both cmd and pid" },
 		{ t->follow_exec && t->argv == NULL, "--follow-exec needs a command" },
-		{ t->kernel && t->fast, "--fast is for processes: use it without -k" },
+		{ t->kernel && t->no_fast, "--no-fast is for processes: use it without -k" },
 		{ t->children && t->pid == 0, "--children needs -p pid" },
 		{ t->pid != 0 && t->preload != NULL, "can't use preload option with attach" },
 		{ o->run && (t->file == NULL || t->argv == NULL),

@@ -68,29 +68,50 @@ tell_if_slow(struct shell *sh, struct application *a, const struct tnf_probe_att
 {
 	struct attribute name, fast;
 
+	if (!tnf_probe_attrs_find(attrs, "fast", &fast))
+		return TNFCTL_ERR_ACCES;
 	if (strcmp(a->op->name, "enable") == 0 && tnf_probe_attrs_find(attrs, "name", &name) &&
-	    tnf_probe_attrs_find(attrs, "fast", &fast) && a->slow++ < SLOW_TOLD)
-		shell_say(sh, "%.*s: not on: fast: %.*s: the kernel could have it: that needs root",
-		    (int)name.value_len, name.value, (int)fast.value_len, fast.value);
+	    a->slow++ < SLOW_TOLD)
+		shell_say(sh, "%.*s: not on: not fast%.*s: the kernel could have it: that needs root",
+		    (int)name.value_len, name.value, (int)fast.value_len - 2, fast.value + 2);
 	return TNFCTL_ERR_NONE;
+}
+
+/* A USDT probe of a process that is held may be a fast one: has the library find out, for which a
+   program that has not begun runs to its start. */
+static tnfctl_errcode_t
+decide(struct shell *sh, tnfctl_handle_t *h, tnfctl_probe_t *p, struct tnf_probe_attrs *attrs)
+{
+	tnfctl_probe_state_t state;
+	tnfctl_errcode_t err;
+
+	if (sh->started)
+		tnfctl_import_add(h, "fast", "start");
+	tnfctl_probe_describe(h, p);
+	if ((err = tnfctl_probe_state_get(h, p, &state)) == TNFCTL_ERR_NONE)
+		attrs->own = state.attr_string;
+	return err;
 }
 
 static tnfctl_errcode_t
 apply_to(struct shell *sh, tnfctl_handle_t *h, tnfctl_probe_t *p,
-    const struct tnf_probe_attrs *attrs, void *arg)
+    const struct tnf_probe_attrs *given, void *arg)
 {
 	struct application *a = arg;
 	tnfctl_errcode_t err = TNFCTL_ERR_NONE;
-	struct attribute origin;
-	bool added = tnf_probe_attrs_find(attrs, "origin", &origin);
-	bool imported = added && !is_fast(attrs);
+	struct tnf_probe_attrs attrs = *given;
+	struct attribute at;
+	bool added = tnf_probe_attrs_find(&attrs, "origin", &at);
 
-	if (!tnf_selectors_match(a->op->selectors, attrs, a->used))
+	if (!tnf_selectors_match(a->op->selectors, &attrs, a->used))
 		return err;
-	if (imported && sh->mode == MODE_USER)
+	if (added && sh->mode == MODE_USER && !sh->watched && !sh->options->no_fast &&
+	    !tnf_probe_attrs_find(&attrs, "fast", &at))
+		err = decide(sh, h, p, &attrs);
+	if (err == TNFCTL_ERR_NONE && added && sh->mode == MODE_USER && !is_fast(&attrs))
 		err = need_buffer(sh, h, a->op);
-	if (err == TNFCTL_ERR_ACCES && sh->fast)
-		return tell_if_slow(sh, a, attrs);
+	if (err == TNFCTL_ERR_ACCES)
+		return tell_if_slow(sh, a, &attrs);
 	if (err == TNFCTL_ERR_NONE)
 		err = a->op->apply(h, p, (void *)a->op);
 	if (err == TNFCTL_ERR_NONE && added)
@@ -231,7 +252,7 @@ probe_op_run(struct shell *sh, const struct cmd *c, const struct args *args)
 	struct visit v = { sh, apply_to, &a };
 	tnfctl_errcode_t err;
 
-	if (!probe_op_resolve(sh, args, &op) || !trace_make(sh))
+	if (!probe_op_resolve(sh, args, &op) || (c->loads && !target_load(sh)) || !trace_make(sh))
 		return CMD_DONE;
 	functions_ask(sh, op.selectors, strcmp(c->name, "enable") == 0);
 	a.op = history_add(&sh->history, &op);

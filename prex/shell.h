@@ -41,7 +41,8 @@ struct shell {
 	struct family *family;		/* NULL: children run free */
 	bool	started;		/* by us; else attached to */
 	bool	watched;		/* it runs, and has no trace file */
-	bool	fast;			/* --fast */
+	bool	may_load;		/* it is watched, until a probe of it is switched on */
+	const struct target_options *options;
 	bool	has_buffer;		/* the kernel, for imported probes */
 	bool	follow_exec;
 	bool	gone;			/* ended, or another program */

@@ -28,22 +28,20 @@ target_open_watch(struct shell *sh, pid_t pid, tnfctl_errcode_t why)
 		return false;
 	}
 	sh->watched = true;
-	shell_say(sh, "process %ld has no probes of TNF, but %s: it is not stopped, and what "
-	    "they record goes to the kernel's buffer", (long)pid, target_has_probes(sh) ?
-	    "others (USDT)" : "functions (enable function=NAME)");
+	sh->may_load = !sh->options->no_fast && why == TNFCTL_ERR_NOLIBTNFPROBE;
+	shell_say(sh, "process %ld has no probes of TNF, but %s: it is not stopped%s", (long)pid,
+	    target_has_probes(sh) ? "others (USDT)" : "functions (enable function=NAME)",
+	    sh->may_load ? " until one is switched on" :
+	    ", and what they record goes to the kernel's buffer");
 	return true;
 }
 
-bool
+void
 target_imports(struct shell *sh)
 {
-	tnfctl_errcode_t err = sh->fast ? tnfctl_import_add(sh->target, "fast", NULL) :
-	    TNFCTL_ERR_NONE;
-
-	if (err != TNFCTL_ERR_NONE)
-		return target_open_opened(sh, err, "looking for fast probes");
+	if (!sh->options->no_fast)
+		tnfctl_import_add(sh->target, "fast", NULL);
 	tnfctl_import_add(sh->target, "usdt", NULL);
-	return true;
 }
 
 /* Does the error mean that the process has no libtnfprobe? */
@@ -56,12 +54,10 @@ is_without(tnfctl_errcode_t err)
 static bool
 target_open_attach(struct shell *sh, pid_t pid, bool children)
 {
-	tnfctl_errcode_t err = (sh->fast ? tnfctl_pid_load : tnfctl_pid_open)(pid, &sh->target);
+	tnfctl_errcode_t err = tnfctl_pid_open(pid, &sh->target);
 
 	if (children && is_without(err) && family_open_first(sh, pid))
 		err = TNFCTL_ERR_NONE;
-	if (sh->fast && is_without(err))
-		return target_open_opened(sh, err, "attaching to target process");
 	if (is_without(err) || err == TNFCTL_ERR_NOTDYNAMIC) {
 		if (target_open_watch(sh, pid, err))
 			return true;
@@ -70,7 +66,8 @@ target_open_attach(struct shell *sh, pid_t pid, bool children)
 	}
 	if (err == TNFCTL_ERR_NONE) {
 		shell_tell_detail(sh);
-		return target_imports(sh);
+		target_imports(sh);
+		return true;
 	}
 	if (!is_without(err))
 		return target_open_opened(sh, err, "attaching to target process");
@@ -124,7 +121,7 @@ target_open_kernel(struct shell *sh)
 bool
 target_open(struct shell *sh, const struct target_options *o)
 {
-	sh->fast = o->fast;
+	sh->options = o;
 	if (o->kernel)
 		return target_open_kernel(sh) && set_all(sh, o);
 	if (o->pid != 0)
@@ -133,7 +130,8 @@ target_open(struct shell *sh, const struct target_options *o)
 	if (!target_open_opened(sh, tnfctl_exec_open(o->argv[0], o->argv, NULL,
 	    o->preload, NULL, &sh->target), "creating target process"))
 		return false;
-	return target_imports(sh);
+	target_imports(sh);
+	return true;
 }
 
 static void
@@ -150,33 +148,83 @@ define_names(struct shell *sh)
 	}
 }
 
-bool
-target_set_up(struct shell *sh, const struct target_options *o)
+/* Tells which options have no effect, as the process is left alone. */
+static void
+tell_watched(const struct shell *sh, const struct target_options *o)
+{
+	if (!sh->watched || sh->may_load)
+		return;
+	if (o->file != NULL)
+		shell_say(sh, "-o %s: no such file is made: tnfxtract copies the kernel's buffer",
+		    o->file);
+	if (o->children || o->follow_fork)
+		shell_say(sh, "process %ld: its children do not hit these probes: for all processes "
+		    "of its program: prex -k, import '/proc/%ld/exe'", (long)o->pid, (long)o->pid);
+}
+
+static bool
+prepare_trace(struct shell *sh, const struct target_options *o)
+{
+	sh->file_named = o->file != NULL;
+	if (o->fill)
+		tnfctl_buffer_fill_set(sh->target, B_TRUE);
+	if (!sh->watched && !trace_plan(sh, o->file, sh->buffer_size))
+		return false;
+	target_check(sh);
+	trace_context_note(sh);
+	return true;
+}
+
+static bool
+follow(struct shell *sh, const struct target_options *o)
 {
 	tnfctl_errcode_t err;
 
-	sh->fill = o->fill;
-	if (sh->watched && o->file != NULL)
-		shell_say(sh, "-o %s: no such file is made: tnfxtract copies the kernel's buffer",
-		    o->file);
-	if (sh->watched && (o->children || o->follow_fork))
-		shell_say(sh, "process %ld: its children do not hit these probes: for all processes "
-		    "of its program: prex -k, import '/proc/%ld/exe'", (long)o->pid, (long)o->pid);
-	if (sh->mode == MODE_USER) {
-		sh->file_named = o->file != NULL;
-		if (o->fill)
-			tnfctl_buffer_fill_set(sh->target, B_TRUE);
-		if (!sh->watched && !trace_plan(sh, o->file, sh->buffer_size))
-			return false;
-		target_check(sh);
-		trace_context_note(sh);
-	}
-	define_names(sh);
-	sh->follow_exec = o->follow_exec;
 	if (!sh->watched && (o->follow_fork || o->children))
 		sh->family = family_new(sh);
 	err = history_follow(sh, sh->target);
 	if (err == TNFCTL_ERR_NONE && sh->family != NULL && o->children)
 		family_adopt(sh->family, o->pid, o->file, o->fill);
 	return shell_ok(sh, ERROR_TARGET, err, "error in probe discovery : ");
+}
+
+bool
+target_set_up(struct shell *sh, const struct target_options *o)
+{
+	sh->fill = o->fill;
+	tell_watched(sh, o);
+	if (sh->mode == MODE_USER && !prepare_trace(sh, o))
+		return false;
+	define_names(sh);
+	sh->follow_exec = o->follow_exec;
+	return follow(sh, o);
+}
+
+bool
+target_load(struct shell *sh)
+{
+	const struct target_options *o = sh->options;
+	tnfctl_handle_t *loaded;
+	tnfctl_errcode_t err;
+
+	if (!sh->may_load)
+		return true;
+	sh->may_load = false;
+	if ((err = tnfctl_pid_load(o->pid, &loaded)) != TNFCTL_ERR_NONE) {
+		shell_say(sh, "process %ld is not stopped, and what its probes record goes to the kernel's "
+		    "buffer: %s", (long)o->pid, *tnfctl_error_detail() != '\0' ? tnfctl_error_detail() :
+		    tnfctl_strerror(err));
+		tell_watched(sh, o);
+		return true;
+	}
+	shell_tell_detail(sh);
+	tnfctl_close(sh->target, TNFCTL_TARG_DEFAULT);
+	sh->target = loaded;
+	sh->watched = false;
+	target_imports(sh);
+	if (!prepare_trace(sh, o) || !follow(sh, o))
+		return false;
+	if (sh->plan.name != NULL)
+		shell_say(sh, "process %ld has libtnfprobe now, and records into %s", (long)o->pid, sh->plan.name);
+	return true;
 }

@@ -156,8 +156,7 @@ follow_exec(struct shell *sh)
 	fflush(stdout);
 	if (err != TNFCTL_ERR_NONE)
 		return err;
-	if (!target_imports(sh))
-		return TNFCTL_ERR_NONE;
+	target_imports(sh);
 	return history_repeat(sh->target);
 }
 

@@ -18,7 +18,7 @@ struct target_options {
 	char	**argv;		/* to be started; NULL: none */
 	pid_t	pid;		/* to attach to; 0: none */
 	bool	kernel;
-	bool	fast;		/* functions and USDT probes are recorded by the process itself */
+	bool	no_fast;	/* functions and USDT probes are recorded by the kernel alone */
 	const char *preload;
 	const char *file;	/* for the trace */
 	bool	follow_fork;
@@ -37,8 +37,11 @@ bool	target_open(struct shell *, const struct target_options *);
 bool	target_set_up(struct shell *, const struct target_options *);
 bool	target_close(struct shell *);
 
-/* The target's imported probes are there from now on; prints why it returns false. */
-bool	target_imports(struct shell *);
+/* Imported probes are to be switched on.  If the target is a process that is left alone so far, and
+   need not be, it gets libtnfprobe and becomes one that prex holds. */
+bool	target_load(struct shell *);
+/* The target's imported probes are there from now on. */
+void	target_imports(struct shell *);
 bool	target_has_probes(struct shell *);
 void	target_catch_interrupt(struct shell *);
 /* Warns if no probe is both enabled and traced.  may_come: not if there are no probes yet. */

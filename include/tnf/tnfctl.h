@@ -395,11 +395,12 @@ tnfctl_errcode_t tnfctl_filter_rule_apply(tnfctl_handle_t *,
  * their return is traced: then there is the call alone, the attribute "returns" says so,
  * and the detail of NONE; "return" adds the returns alone, there too.  Their attribute
  * "origin" is the kind, that of a return "function".
- * "fast" (pid, exec and fork handles, x86-64) adds none: of the probes that are added from then on,
- * those whose code takes a jump are fast.  While such a probe is on, the process itself records
- * its hits, into its own trace file and without rights of root; the attribute "fast" is "yes"
- * then, else "no: " and the reason, and the kernel records them.  BADARG: this process's
- * libtnfprobe has none.
+ * "fast" (pid, exec and fork handles) adds none: functions and USDT probes that are added from then
+ * on are traced, and those whose code takes a jump are fast.  While such a probe is on, the process
+ * itself records its hits, into its own trace file and without rights of root; the attribute "fast"
+ * is "yes" then, else "no: " and the reason, and the kernel records them.  Of a USDT probe this is
+ * found out when it is switched on or described.  A program that the caller has started, and that
+ * has not begun, runs to its start for that; with the source "start", at once.
  * ACCES, FILENOTFOUND: the kernel does not tell them to us, the file cannot be read;
  * BADARG: not for this handle, no such kind, a file without such probes.
  */

@@ -68,7 +68,7 @@ fi
 
 # Of one process: what its library does for it.
 victim_start "$victim" -w
-"$prex" -p "$pid" > "$TMP/list" 2>&1 <<X || fail "prex -p: $(cat "$TMP/list")"
+"$prex" --no-fast -p "$pid" > "$TMP/list" 2>&1 <<X || fail "prex -p: $(cat "$TMP/list")"
 trace function=/^fgets\$/ return=/^fgets\$/
 enable function=/^fgets\$/ return=/^fgets\$/
 X
@@ -78,7 +78,7 @@ done
 "$victim" 1 < /dev/null
 # The call during which they came is seen to return; that which lasts, to begin.
 # (With -fsanitize=address its library has a function of that name, too.)
-files=$(printf 'list name probes function=/^fgets$/\n' | "$prex" -p "$pid" 2>/dev/null | grep -c fgets_entry)
+files=$(printf 'list name probes function=/^fgets$/\n' | "$prex" --no-fast -p "$pid" 2>/dev/null | grep -c fgets_entry)
 [ "$files" -ge 1 ] || fail "fgets is not listed while it is on"
 entered() { extract; [ "$(grep -Ec ' fgets_entry .* (arg2|n|size): 16 ' "$TMP/text")" = $((3 * files)) ]; }
 wait_for 60 entered || fail "fgets_entry: $(cat "$TMP/text")"
@@ -86,10 +86,10 @@ n=$(grep -Ec ' fgets_return *value: (0x)?[1-9]' "$TMP/text")
 [ "$n" -ge $((2 * files)) ] && [ "$n" -le $((3 * files)) ] || fail "fgets_return: $(cat "$TMP/text")"
 "$TNF_BUILD/tnfdump/tnfdump" --stats "$TMP/trace" | grep -q ' fgets$' || fail "--stats: no pairs"
 
-printf 'enable function=_dl_catch_error\n' | "$prex" -p "$pid" > "$TMP/list" 2>&1 &&
+printf 'enable function=_dl_catch_error\n' | "$prex" --no-fast -p "$pid" > "$TMP/list" 2>&1 &&
 	fail "the dynamic linker's functions are not refused"
 grep -q 'the dynamic linker is at work' "$TMP/list" || fail "no reason: $(cat "$TMP/list")"
-printf 'list name probes function=/./\n' | "$prex" -p "$pid" > "$TMP/list" 2>&1
+printf 'list name probes function=/./\n' | "$prex" --no-fast -p "$pid" > "$TMP/list" 2>&1
 grep -q 'at most 512' "$TMP/list" || fail "as many functions as there are: $(head "$TMP/list")"
 victim_end
 control -k -c 'ktrace off'

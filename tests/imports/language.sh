@@ -6,7 +6,7 @@
 . "${TNF_SOURCE:-$(dirname "$0")/../..}/tests/imports/lib.sh"
 victim=$(readlink -f "$1")
 
-watch() { "$prex" -p "$pid" -c "$1" > "$TMP/said" 2>&1 </dev/null; }
+watch() { "$prex" --no-fast -p "$pid" -c "$1" > "$TMP/said" 2>&1 </dev/null; }
 told() { grep -q "$1" "$TMP/said" || fail "not \"$1\": $(cat "$TMP/said")"; }
 
 victim_start "$victim" -w
@@ -19,7 +19,7 @@ told 'functions cannot be connected to imported probes: the kernel runs those'
 watch 'clear name=victim.none' || fail "clear, where nothing is connected: $(cat "$TMP/said")"
 
 # Its children, and a file that is not made.
-"$prex" -p "$pid" --children -o "$TMP/none.tnf" -c quit > "$TMP/said" 2>&1 </dev/null ||
+"$prex" --no-fast -p "$pid" --children -o "$TMP/none.tnf" -c quit > "$TMP/said" 2>&1 </dev/null ||
 	fail "--children: $(cat "$TMP/said")"
 told "its children do not hit these probes: for all processes of its program: prex -k, import '/proc/$pid/exe'"
 told 'none.tnf: no such file is made'
@@ -92,7 +92,7 @@ victim_start "$TMP/apart" -w
 # looks COMMAND: how often prex opens it
 looks() {
 	# LeakSanitizer does not work under strace.
-	ASAN_OPTIONS=detect_leaks=0 strace -f -o "$TMP/calls" -e 'trace=openat,?open' "$prex" -p "$pid" -c "$1" > "$TMP/said" 2>&1 </dev/null ||
+	ASAN_OPTIONS=detect_leaks=0 strace -f -o "$TMP/calls" -e 'trace=openat,?open' "$prex" --no-fast -p "$pid" -c "$1" > "$TMP/said" 2>&1 </dev/null ||
 		fail "$1: $(cat "$TMP/said")"
 	grep -c 'apart\.debug".* = [0-9]' "$TMP/calls"
 }

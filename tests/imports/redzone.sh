@@ -39,7 +39,7 @@ each() {
 }
 
 victim_start "$victim" -w
-control -p "$pid" -c 'trace keys=redzone; enable keys=redzone; list probes keys=redzone'
+control --no-fast -p "$pid" -c 'trace keys=redzone; enable keys=redzone; list probes keys=redzone'
 each "a process" 1
 victim_end
 buffer_end

@@ -28,7 +28,7 @@ control -k -c 'buffer alloc 4m; ktrace on'
 i=0
 while [ "$i" -lt "$most" ]; do
 	if [ $((i % 3)) -eq 0 ]; then
-		control -p "$pid" -c "$(both)"
+		control --no-fast -p "$pid" -c "$(both)"
 	else
 		control -k -c "import '$victim'; $(both)"
 	fi

@@ -50,7 +50,7 @@ untold() { ! grep -q "$1" "$TMP/said" || fail "\"$1\": $(cat "$TMP/said")"; }
 
 # A process that has nothing else is taken for its functions.
 victim_start "$TMP/throws"
-control -p "$pid" -c 'trace function=midway; enable function=midway; list probes function=midway return=midway'
+control --no-fast -p "$pid" -c 'trace function=midway; enable function=midway; list probes function=midway return=midway'
 told "process $pid has no probes of TNF, but "
 told 'midway: .*/throws may have exceptions: calls are traced, returns not, as .*: return=midway traces'
 told '^name=midway_entry enable=on .*returns=with return=midway, but an exception that passes then ends the program'
@@ -60,7 +60,7 @@ round
 extract
 [ "$(events midway_entry)" = 10 ] || fail "midway_entry: $(cat "$TMP/text")"
 [ "$(events midway_return)" = 0 ] || fail "the return is traced, which nobody has asked for"
-control -p "$pid" -c 'list name probes function=/mid/'
+control --no-fast -p "$pid" -c 'list name probes function=/mid/'
 untold midway_return
 victim_end
 buffer_end
@@ -85,17 +85,17 @@ buffer_end
 
 # By the name of the probe.
 victim_start "$TMP/gopher"
-control -p "$pid" -c "trace name='main.Work_entry'; enable name='main.Work_entry'"
+control --no-fast -p "$pid" -c "trace name='main.Work_entry'; enable name='main.Work_entry'"
 told "process $pid has no probes of TNF, but "
 untold warning
 round
 extract
 [ "$(events 'main\.Work_entry')" = 10 ] || fail "main.Work_entry: $(cat "$TMP/text")"
-control -p "$pid" -c "enable function='main.Work'; list probes function='main.Work'"
+control --no-fast -p "$pid" -c "enable function='main.Work'; list probes function='main.Work'"
 told 'main.Work: .*/gopher is a Go program, which moves its stacks: calls are traced, returns cannot be'
 told '^name=main.Work_entry enable=on .*returns=not those of a Go program'
 untold '^name=main.Work_return'
-"$prex" -p "$pid" -c "enable return='main.Work'" > "$TMP/said" 2>&1 && fail "a return of a Go program"
+"$prex" --no-fast -p "$pid" -c "enable return='main.Work'" > "$TMP/said" 2>&1 && fail "a return of a Go program"
 told 'a Go program moves its stacks'
 victim_end
 buffer_end
@@ -103,7 +103,7 @@ buffer_end
 # Linked statically, it has functions, too.
 if "${CC:-gcc}" -static -O1 -o "$TMP/static" "$TMP/gopher.c" 2>/dev/null; then
 	victim_start "$TMP/static"
-	control -p "$pid" -c "trace function='main.Work'; enable function='main.Work'"
+	control --no-fast -p "$pid" -c "trace function='main.Work'; enable function='main.Work'"
 	round
 	extract
 	[ "$(events 'main\.Work_entry')" = 10 ] || fail "static: $(cat "$TMP/text")"

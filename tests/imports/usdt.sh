@@ -63,7 +63,7 @@ victim_end
 victim_start "$victim" -l "$lib"
 other=$("$victim" 1)
 mkfifo "$TMP/commands"
-"$prex" -p "$pid" < "$TMP/commands" > "$TMP/prex" 2>&1 7>&- 9>&- &
+"$prex" --no-fast -p "$pid" < "$TMP/commands" > "$TMP/prex" 2>&1 7>&- 9>&- &
 prex_pid=$!
 exec 8> "$TMP/commands"
 printf 'trace keys=usdt\nenable keys=usdt\ncontinue\n' >&8
@@ -88,7 +88,7 @@ pins_are 0 || fail "links of a process that has ended: $(ls $pins)"
 
 # Its places in the buffer are those of the next process with the same probes.
 victim_start "$victim" -w
-printf 'trace keys=usdt\nenable keys=usdt\n' | "$prex" -p "$pid" > "$TMP/list" 2>&1 ||
+printf 'trace keys=usdt\nenable keys=usdt\n' | "$prex" --no-fast -p "$pid" > "$TMP/list" 2>&1 ||
 	fail "prex -p: $(cat "$TMP/list")"
 round
 extract
@@ -118,7 +118,7 @@ $as_nobody sh -c '
 	exec 6> "$2/pipe"
 	n=0
 	until [ -s "$2/nobody.out" ] || [ $((n += 1)) -gt 600 ]; do sleep 0.1; done
-	"$3" -p $p < "$2/commands.2" > "$2/nobody.list" 2>&1 6>&-
+	"$3" --no-fast -p $p < "$2/commands.2" > "$2/nobody.list" 2>&1 6>&-
 	exec 6>&-
 	wait $p' sh "$victim" "$TMP" "$prex" 7>&- 9>&-
 [ "$(grep -c '^name=victim\.' "$TMP/nobody.list")" = 8 ] ||

@@ -180,7 +180,7 @@ usdt() {
 	what="$1 ($2)"
 	make_root "$3"
 	begin_guest "$2" || return 1
-	timeout 300 "$prex" -p "$pid" > "$TMP/out" 2>&1 <<'X' || fail "$what: prex: $(cat "$TMP/out")"
+	timeout 300 "$prex" --no-fast -p "$pid" > "$TMP/out" 2>&1 <<'X' || fail "$what: prex: $(cat "$TMP/out")"
 trace guest.hit
 enable guest.hit
 quit

@@ -38,7 +38,7 @@ start()
 run()
 {
 	# shellcheck disable=SC2086
-	(cd "$TMP/out" && timeout 60 $as "$prex" --fast -p "$pid" -o "$TMP/out/trace" -c "$1") >"$TMP/prex" 2>"$TMP/err"
+	(cd "$TMP/out" && timeout 60 $as "$prex" -p "$pid" -o "$TMP/out/trace" -c "$1") >"$TMP/prex" 2>"$TMP/err"
 }
 is_on() { grep -q "name=life_twice_entry enable=$1 .*fast=yes" "$TMP/prex"; }
 lives() { kill -0 "$pid" 2>/dev/null || fail "$1: the program has ended: $(cat "$TMP/said" "$TMP/err")"; }

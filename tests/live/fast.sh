@@ -36,7 +36,7 @@ trap 'kill -9 $pid 2>/dev/null; test_end' EXIT
 run()
 {
 	# shellcheck disable=SC2086
-	(cd "$out" && timeout 60 $as "$prex" --fast -p "$pid" -o "$out/trace" -c "$1") >"$TMP/prex" 2>"$TMP/err"
+	(cd "$out" && timeout 60 $as "$prex" -p "$pid" -o "$out/trace" -c "$1") >"$TMP/prex" 2>"$TMP/err"
 }
 
 # said WORDS: what the target says of itself now
@@ -91,7 +91,7 @@ said same "after $(cat "$TMP/toggled")"
 i=0
 while [ $((i += 1)) -le "$kills" ]; do
 	# shellcheck disable=SC2086
-	(cd "$out" && exec $as "$prex" --fast -p "$pid" -o "$out/trace" \
+	(cd "$out" && exec $as "$prex" -p "$pid" -o "$out/trace" \
 		-c 'enable function=/^exec_/; disable keys=function; enable keys=function; disable keys=function') \
 		>/dev/null 2>&1 &
 	victim=$!
@@ -110,7 +110,7 @@ if command -v strace >/dev/null && [ "$kills" -gt 0 ]; then
 	n=1 killed=0
 	until [ "$n" -gt 5000 ]; do
 		# shellcheck disable=SC2086
-		(cd "$out" && timeout 60 $as strace -o /dev/null -e inject=all:signal=KILL:when=$n "$prex" --fast \
+		(cd "$out" && timeout 60 $as strace -o /dev/null -e inject=all:signal=KILL:when=$n "$prex" \
 			-p "$pid" -o "$out/trace" -c 'enable function=/^exec_/; disable keys=function') >/dev/null 2>&1 && break
 		kill -0 "$pid" 2>/dev/null || fail "killed at system call $n: the target has ended"
 		n=$((n + step)) killed=$((killed + 1))
