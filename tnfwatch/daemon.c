@@ -36,6 +36,7 @@
 #define PAGE_EVENTS	100000.0
 #define PAGE_BEFORE	(10 * SECOND)
 #define PAGE_AFTER	(250 * MS)	/* the note of the firing comes later than it */
+#define SAME_LOOKS	20	/* in the time of same_cause */
 #define CAUSES_MAX	1000	/* of a trigger, that are remembered */
 #define MALLOC_LARGE	(128 << 10)	/* bytes: pages of their own */
 
@@ -59,8 +60,9 @@ limit_allows(const struct config_trigger *t, struct trigger_counts *st, int64_t 
 	return true;
 }
 
-/* Was an incident made for the same cause lately?  A cause is the probe or span, the program
-   and the section. */
+/* Was an incident made for the same section, program and probe lately?  Of an operation that took
+   long the writer finds out whether the cause is the same (cause.c): its files must be there for
+   that, so it is looked at again only after a part of the time. */
 static bool
 is_same_cause(const struct config_trigger *t, struct trigger_counts *st,
     const struct trigger_firing *f, int64_t now)
@@ -82,10 +84,26 @@ is_same_cause(const struct config_trigger *t, struct trigger_counts *st,
 		tnf_map_init(&st->causes, sizeof *last);
 	last = tnf_xmap_put(&st->causes, cause, strlen(cause), &fresh);
 	free(cause);
-	if (!fresh && now - *last < t->same)
+	if (!fresh && now - *last < (f->span != NULL ? t->same / SAME_LOOKS : t->same))
 		return true;
 	*last = now;
 	return false;
+}
+
+/* The incident of a trigger was not kept, as its cause is known: the limit does not count it. */
+static void
+incident_same(struct daemon *d, const char *trigger)
+{
+	int i = trigger != NULL ? config_trigger_find(d->config, trigger) : -1;
+	struct trigger_counts *st = i >= 0 ? &d->counts[i] : NULL;
+	unsigned n = i >= 0 ? d->config->trigger[i].limit_n : 0;
+
+	if (st == NULL)
+		return;
+	st->suppressed++;
+	st->incidents--;
+	if (n > 0 && st->begun != NULL && st->n_begun > 0)
+		st->begun[--st->n_begun % n] = INT64_MIN / 2;
 }
 
 /* A writer that has just been started may not have made its directory yet. */
@@ -359,6 +377,7 @@ window_end(struct daemon *d)
 		w->first = d->window.firing[0].time;
 		w->began = d->window.firing[0].began;
 		w->page = section == NULL || !section->no_page;
+		w->trigger = section != NULL ? tnf_xstrdup(section->name) : NULL;
 		w->when = section != NULL && section->when != NULL ? tnf_xstrdup(section->when) : NULL;
 		window_page(d, w);
 	} else {
@@ -383,7 +402,9 @@ writer_ended(struct daemon *d, struct writer *w, int status)
 		d->written++;
 		if (w->page)
 			reports_add(&d->reports, d->config, w);
-	} else
+	} else if (WIFEXITED(status) && WEXITSTATUS(status) == INCIDENT_SAME)
+		incident_same(d, w->trigger);
+	else
 		incident_lost(d, w->id);
 	if (WIFSIGNALED(status)) {
 		say("%s: its writer was killed by signal %d", w->id, WTERMSIG(status));
@@ -392,6 +413,7 @@ writer_ended(struct daemon *d, struct writer *w, int status)
 	window_note_done(d->config, w->id);
 	free(temp);
 	free(w->id);
+	free(w->trigger);
 	free(w->when);
 	*w = (struct writer){ .pid = 0 };
 	incident_make_room(d->config);
@@ -690,6 +712,8 @@ writer_end(struct daemon *d, const struct writer *w, int64_t until)
 		kill(w->pid, SIGKILL);
 		waitpid(w->pid, &status, 0);
 	}
+	if (WIFEXITED(status) && WEXITSTATUS(status) == INCIDENT_SAME)
+		return;
 	/* The command of its trigger may have been what took so long. */
 	if (status != 0 && !path_exists("%s/incidents/%s", d->config->directory, w->id))
 		say("%s: not kept: its writer ended with status %d", w->id, status);
@@ -724,6 +748,7 @@ daemon_end(struct daemon *d)
 	leftover_end(d->config);
 	for (size_t i = 0; i < WRITERS_MAX; i++) {
 		free(d->writer[i].id);
+		free(d->writer[i].trigger);
 		free(d->writer[i].when);
 	}
 	for (size_t i = 0; i < d->config->n_triggers; i++)

@@ -30,7 +30,7 @@ struct writer {
 	pid_t	 pid;
 	char	*id;
 	int64_t	 first;		/* monotonic: of its first trigger */
-	char	*when;		/* the trigger's condition; or NULL */
+	char	*trigger, *when;	/* the trigger's name and condition; or NULL */
 	bool	 page;		/* it is to have a page ... */
 	int64_t	 from, until;	/* ... of this time, monotonic */
 	int64_t	 began;		/* monotonic: when what fired began */

@@ -31,6 +31,7 @@ struct incident {
 	struct daemon *d;
 	char	*temp;		/* name of the directory so far */
 	int	 all, dir;	/* of all incidents; of this one */
+	bool	 same;		/* an incident with the same cause is there */
 	struct incident_source *sources;
 	size_t	 n_sources;
 };
@@ -262,6 +263,8 @@ incident_write(struct incident *in)
 	int e = in->dir < 0 ? errno : put_sources(in);
 	if (e == 0)
 		e = put_json(in, end);
+	if (e == 0 && (in->same = cause_is_known(in->d, in->temp, in->dir)))
+		e = ECANCELED;
 	if (e == 0)
 		e = incident_commit(in);
 	if (e != 0)
@@ -336,6 +339,8 @@ writer_main(struct daemon *d, int written)
 	alarm(WRITE_SECONDS);
 	e = incident_write(&in);
 	alarm(0);
+	if (in.same)
+		_exit(INCIDENT_SAME);
 	if (e != 0) {
 		say("%s: lost: %s", d->window.id, strerror(e));
 		_exit(1);

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 struct config;
+struct config_trigger;
 struct dirent;
 struct firing;
 struct daemon;
@@ -18,6 +19,7 @@ struct source;
 struct writer;
 
 #define INCIDENT_TEMP	".tmp-"		/* in front of the name of one that is written */
+#define INCIDENT_SAME	3		/* exit status of a writer: the cause is known */
 #define INCIDENT_PINNED	"pinned"	/* a file in one that is never removed for room */
 
 /* A name that no incident has and for which taken() returns false, such as
@@ -103,6 +105,21 @@ void reports_add(struct reports *, const struct config *, const struct writer *)
 void reports_ended(struct reports *, const struct config *, pid_t, int status);
 /* Ends the page that is being made; pages that wait are not made. */
 void reports_stop(struct reports *, const struct config *);
+
+/* Makes why.txt of the incident in the directory, which is complete but for that; false: there is
+   none. */
+bool report_why_now(const struct daemon *, const struct config_trigger *, const struct firing *,
+    int dir);
+
+/*
+ * cause.c: the text behind a key of incident.json, or NULL, and a text with "#" for its numbers,
+ * which differ from time to time; the caller frees both.
+ */
+char *cause_json(const char *text, const char *key);
+char *cause_numberless(const char *text);
+/* Was an incident kept for the same cause lately, if the trigger wants to know?  'name' is the name
+   of the incident's directory so far. */
+bool cause_is_known(const struct daemon *, const char *name, int dir);
 
 /*
  * unsynced.c: incidents that have their name, and may not be on the disk yet.  Such an

@@ -19,32 +19,10 @@
 
 #define JSON_MAX	(16u << 20)
 
-/* The text behind a key of the first level, as it stands there; the caller frees.  NULL: there
-   is none. */
-static char *
-json_behind(const char *text, const char *key)
-{
-	const char *at = strstr(text, key);
-	size_t n = strlen(key), i = 0;
-	char *s;
-
-	if (at == NULL || at[n] != '"')
-		return NULL;
-	at += n + 1;
-	s = tnf_xstrdup(at);
-	while (*at != '\0' && *at != '"') {
-		if (*at == '\\' && at[1] != '\0')
-			at++;
-		s[i++] = *at++;
-	}
-	s[i] = '\0';
-	return s;
-}
-
 static char *
 json_reason(const char *text)
 {
-	return json_behind(text, "\n  \"reason\": ");
+	return cause_json(text, "\n  \"reason\": ");
 }
 
 static void
@@ -70,24 +48,6 @@ struct cause {
 	unsigned n;
 };
 
-/* The reason with "#" for each number, which differ from time to time. */
-static char *
-without_numbers(const char *reason)
-{
-	char *s = tnf_xstrdup(reason), *to = s;
-	size_t n;
-
-	while (*reason != '\0') {
-		if ((n = strspn(reason, "0123456789.")) > 0 && *reason != '.') {
-			*to++ = '#';
-			reason += n;
-		} else
-			*to++ = *reason++;
-	}
-	*to = '\0';
-	return s;
-}
-
 /* The cause of an incident: its first trigger, and its reason. */
 static void
 cause_of(const struct config *c, const char *id, struct cause *ret)
@@ -95,10 +55,10 @@ cause_of(const struct config *c, const char *id, struct cause *ret)
 	char *json = tnf_xasprintf("%s/incidents/%s/incident.json", c->directory, id);
 	char *text = read_text(json, JSON_MAX);
 	char *reason = text != NULL ? json_reason(text) : NULL;
-	char *trigger = text != NULL ? json_behind(text, "\n  \"trigger\": {\"name\": ") : NULL;
+	char *trigger = text != NULL ? cause_json(text, "\n  \"trigger\": {\"name\": ") : NULL;
 
 	*ret = (struct cause){ .trigger = trigger != NULL ? trigger : tnf_xstrdup(""),
-	    .reason = without_numbers(reason != NULL ? reason : ""), .n = 1,
+	    .reason = cause_numberless(reason != NULL ? reason : ""), .n = 1,
 	    .first = tnf_xstrdup(id), .last = tnf_xstrdup(id) };
 	free(reason);
 	free(text);

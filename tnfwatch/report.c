@@ -125,9 +125,10 @@ reports_next(struct reports *r, const struct config *c)
 	int dir;
 
 	while (r->pid == 0 && r->n > 0) {
-		/* The incident may have been removed meanwhile. */
+		/* The incident may have been removed meanwhile, or may have why.txt. */
 		if ((dir = incident_open(c, r->list[0].id)) >= 0) {
-			r->pid = report_start(dir, &r->list[0]);
+			if (faccessat(dir, parts[r->list[0].part].name, F_OK, 0) != 0)
+				r->pid = report_start(dir, &r->list[0]);
 			close(dir);
 		}
 		if (r->pid == 0)
@@ -152,9 +153,9 @@ reports_clean(const struct config *c)
 
 /* The option of tnfdump that explains the operation of a trigger "duration(order) > 1s". */
 static char *
-report_why(const struct writer *w)
+report_why(const char *when)
 {
-	const char *pair = w->when != NULL ? strchr(w->when, '(') : NULL;
+	const char *pair = when != NULL ? strchr(when, '(') : NULL;
 	size_t n = pair != NULL ? strcspn(pair + 1, "(),[ ") : 0;
 
 	return n > 0 ? tnf_xasprintf("--why=%.*s", (int)n, pair + 1) : tnf_xstrdup("--why");
@@ -168,7 +169,7 @@ reports_add(struct reports *r, const struct config *c, const struct writer *w)
 		memmove(r->list + 1, r->list + 2, (--r->n - 1) * sizeof *r->list);
 	}
 	r->list[r->n++] = (struct report){ .id = tnf_xstrdup(w->id), .from = w->from,
-	    .until = w->until, .began = w->began, .why = report_why(w) };
+	    .until = w->until, .began = w->began, .why = report_why(w->when) };
 	reports_next(r, c);
 }
 
@@ -185,6 +186,23 @@ report_settle(const struct config *c, const struct report *r, int status)
 	else
 		incident_make_room(c);
 	close(dir);
+}
+
+bool
+report_why_now(const struct daemon *d, const struct config_trigger *t, const struct firing *f, int dir)
+{
+	struct report r = { .why = report_why(t->when), .from = f->began, .began = f->began,
+	    .until = d->window.until };
+	pid_t pid = report_start(dir, &r);
+	int status = -1;
+
+	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	free(r.why);
+	if (status == 0 && renameat(dir, TEMP, dir, parts[0].name) == 0)
+		return true;
+	unlinkat(dir, TEMP, 0);
+	return false;
 }
 
 void
