@@ -708,10 +708,12 @@ writer_end(struct daemon *d, const struct writer *w, int64_t until)
 {
 	int status = 0;
 
+	/* The note of an incident whose writer takes too long stays: the next tnfwatch tries again. */
 	if (wait_until(w->pid, &status, until) == 0) {
 		kill(w->pid, SIGKILL);
 		waitpid(w->pid, &status, 0);
-	}
+	} else
+		window_note_done(d->config, w->id);
 	if (WIFEXITED(status) && WEXITSTATUS(status) == INCIDENT_SAME)
 		return;
 	/* The command of its trigger may have been what took so long. */

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Guards: a fire --wait that says "kept" of what is not; a removed directory that costs every
 # incident from then on; a lost incident of which nobody hears; cost of children that is hidden;
-# a page that was not wanted.
+# a page that was not wanted; a note of a window that outlives an end in order.
 # wait.sh TNFWATCH SHOP TNFDUMP
 . "${TNF_SOURCE:-../..}/tests/lib.sh"
 . "$TNF_SOURCE/tests/watch/lib.sh"
@@ -22,6 +22,10 @@ then = mark by hand, run echo "\$TNF_TRIGGER \$TNF_INCIDENT \$TNF_REASON" >>$TMP
 [trigger once]
 after = 0ms
 once = yes
+[trigger slowly]
+after = 0ms
+page = no
+run = sleep 2 #
 T
 watch
 shop 1000
@@ -102,5 +106,9 @@ for line in 'incidents_total{what="kept"} 5' 'incidents_total{what="lost"} 1' \
 done
 awk '/^tnfwatch_cpu_seconds_total.*children/ && $2 > 0 { found = 1 } END { exit !found }' \
 	"$TMP/metrics" || fail "cost of children: $(cat "$TMP/metrics")"
+# It ends while a command of an incident that is whole still runs: nothing is to be taken up again.
+w fire slowly >"$TMP/out" || fail "fire: $(cat "$TMP/log")"
+wait_for 120 test -e "$D/incidents/$(cat "$TMP/out")/incident.json" || fail "not kept: $(cat "$TMP/log")"
 stop_watch
+[ -z "$(find "$D/run" -name 'window-*')" ] || fail "the note of a window is left"
 echo "$(grep -c . "$TMP/metrics") metrics"
