@@ -161,14 +161,27 @@ def marks(browser, tnfdump, trace, what):
 
 
 def printed(browser, what):
-    """What a printer gets: the head and the tables, nothing of them beside the paper."""
+    """What a printer gets: head, the timeline as it is on the screen but for white paper, and the
+    tables; nothing of them beside the paper, and afterwards the screen is as before."""
+    screen = "const l = trace.line; return [l.from, l.to, l.scroll, l.tall, l.canvas.width, l.inks.back, l.rows.length].map(String)"
+    view = """const c = trace.line.canvas, p = c.getContext('2d').getImageData(0, 0, c.width, c.height).data;
+        return [c.width, c.height, p[0], new Set(new Uint32Array(p.buffer)).size]"""
+    browser.run("window.drawn = null; addEventListener('beforeprint', () => { window.drawn = (() => { %s })(); });" % view)
+    dark = browser.run("const b = document.getElementById('theme'); if (!document.documentElement.classList.contains('dark')) b.click();"
+                       "trace.line.paint(); return trace.line.inks.back")
+    before = browser.run(screen)
     pdf = base64.b64decode(browser.ask("POST", "/print", {}))
     check(pdf.startswith(b"%PDF"), what + ": cannot be printed")
-    rule = browser.ask("POST", "/goog/cdp/execute", {"cmd": "Emulation.setEmulatedMedia", "params": {"media": "print"}})
+    width, height, white, colors = browser.run("return window.drawn") or [0] * 4
+    check(width == 2000 and white == 255 and colors > 8,
+          "%s: printed: %r by %r, white %r, %r colours" % (what, width, height, white, colors))
+    check(browser.run(screen) == before and dark != "#fff", what + ": the screen is not as before: %r" % before)
+    browser.run("document.getElementById('theme').click()")
+    browser.ask("POST", "/goog/cdp/execute", {"cmd": "Emulation.setEmulatedMedia", "params": {"media": "print"}})
     browser.ask("POST", "/goog/cdp/execute", {"cmd": "Emulation.setDeviceMetricsOverride", "params": {
         "width": 720, "height": 1000, "deviceScaleFactor": 1, "mobile": False}})
-    check(rule is not None and browser.run("return getComputedStyle(document.querySelector('main')).display") == "none",
-          what + ": the timeline is printed")
+    place = browser.run("const r = document.getElementById('line').getBoundingClientRect(); return [r.left, r.right, r.height]")
+    check(0 <= place[0] < place[1] <= 720 and place[2] > 100, "%s: the timeline is not on the paper: %r" % (what, place))
     check(browser.run("return Math.max(0, ...[...document.querySelectorAll('#tables table')].map((t) => t.getBoundingClientRect().right))") <= 720,
           what + ": a table is wider than the paper")
     check(browser.run("""return [...document.querySelectorAll('#tables tbody')].every((b) =>

@@ -9,7 +9,7 @@ function showDetail(app) {
 	else if (event >= 0)
 		showEvent(app, event, state, box);
 	else
-		box.append(make('h2', 'Nothing is picked'), make('p', 'Click an event, a slice or a state, or press the right arrow key. ' +
+		box.append(make('h2', 'Nothing is picked', { className: 'hint' }), make('p', 'Click an event, a slice or a state, or press the right arrow key. ' +
 			'Drag with Shift, or along the top, to select a stretch of time.'));
 }
 

@@ -106,6 +106,22 @@ function startButtons(app) {
 	byId('bar').addEventListener('submit', (e) => e.preventDefault());
 }
 
+/* What is printed is what is on the screen, drawn for white paper. */
+function startPrinting(app) {
+	const { line } = app, { classList } = document.documentElement;
+	let dark = false;
+	const draw = (paper) => {
+		classList.toggle('paper', paper);
+		classList.toggle('dark', dark && !paper);
+		line.paper = paper;
+		line.paint();
+		app.flame.draw();
+		showName(app);
+	};
+	addEventListener('beforeprint', () => { dark = classList.contains('dark'); draw(true); });
+	addEventListener('afterprint', () => draw(false));
+}
+
 function startKeys(app) {
 	document.addEventListener('keydown', (e) => {
 		if (e.target.tagName === 'INPUT' || e.ctrlKey || e.metaKey || e.altKey)
@@ -210,6 +226,7 @@ async function start() {
 	showLegend(app);
 	showFired(app);
 	startButtons(app);
+	startPrinting(app);
 	startKeys(app);
 	app.restoring = true;
 	app.tell('range');

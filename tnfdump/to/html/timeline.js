@@ -87,14 +87,14 @@ class Timeline {
 	}
 
 	draw() {
-		if (!this.waiting) {
+		if (!this.waiting && !this.paper) {
 			this.waiting = true;
 			requestAnimationFrame(() => { this.waiting = false; this.paint(); });
 		}
 	}
 
 	prepare() {
-		const c = this.canvas, ratio = window.devicePixelRatio || 1;
+		const c = this.canvas, ratio = this.paper ? 2 : window.devicePixelRatio || 1;
 		this.width = c.clientWidth;
 		this.tall = c.clientHeight;
 		if (c.width !== Math.round(this.width * ratio) || c.height !== Math.round(this.tall * ratio)) {
