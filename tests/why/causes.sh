@@ -60,24 +60,39 @@ record() {
 	"$prex" -k -c 'buffer dealloc' >/dev/null 2>&1
 }
 
-total=0 right=0
-: >"$TMP/table"
-# judge NAME WORDS [OPTION...]: verdicts of at least three of the five slow ones have words
-# that match.
-judge() {
-	local name=$1 words=$2 id hits=0 verdict first=
+# verdicts NAME WORDS [OPTION...]: of the five slow ones, $hits have a verdict with words that match,
+# of which $first is one; $verdict is the last.
+verdicts() {
+	local name=$1 words=$2 id
 	shift 2
-	[ -z "$wanted" ] || [[ " $wanted " == *" $name "* ]] || return 0
-	record "$name" "$SAMPLES"
-	if ! [ -s "$TMP/$name.tnf" ] || grep -q '^causes: \|^no ' "$TMP/out"; then
-		echo "skip   $name: $(grep -m1 '^causes: \|^no ' "$TMP/out")" >>"$TMP/table"
-		return 0
-	fi
+	hits=0 first=
 	for id in 8 16 24 32 40; do
 		"$tnfdump" --why=request --id $id "$@" "$TMP/$name.tnf" "$TMP/$name.kernel" \
 			>"$TMP/$name.$id.why" 2>"$TMP/err"
 		verdict=$(sed -n 's/^\(Waited\|Spent\|Was\) /&/p' "$TMP/$name.$id.why" | head -n 1)
 		grep -qE "$words" <<<"$verdict" && hits=$((hits + 1)) && first=${first:-$verdict}
+	done
+	[ -z "$WHY_KEEP" ] || cp "$TMP/$name".* "$WHY_KEEP/"
+}
+
+total=0 right=0
+: >"$TMP/table"
+# judge NAME WORDS [OPTION...]: verdicts of at least three of the five slow ones have words
+# that match.  A program is recorded up to three times: what others do here may be a cause, too,
+# and a larger one.
+judge() {
+	local name=$1 words=$2 hits verdict first try
+	shift 2
+	[ -z "$wanted" ] || [[ " $wanted " == *" $name "* ]] || return 0
+	for try in 1 2 3; do
+		record "$name" "$SAMPLES"
+		if ! [ -s "$TMP/$name.tnf" ] || grep -q '^causes: \|^no ' "$TMP/out"; then
+			echo "skip   $name: $(grep -m1 '^causes: \|^no ' "$TMP/out")" >>"$TMP/table"
+			return 0
+		fi
+		verdicts "$name" "$words" "$@"
+		[ "$hits" -lt 3 ] || break
+		echo "again  $name $try: $hits/5: $verdict" >>"$TMP/table"
 	done
 	total=$((total + 1))
 	if [ "$hits" -ge 3 ]; then
@@ -86,7 +101,6 @@ judge() {
 	else
 		echo "WRONG  $name $hits/5: $verdict (wanted: $words) $(head -c 300 "$TMP/err")" >>"$TMP/table"
 	fi
-	[ -z "$WHY_KEEP" ] || cp "$TMP/$name".* "$WHY_KEEP/"
 }
 wanted=$*
 
