@@ -81,12 +81,12 @@ wanted_programs(const struct kp *kp, uint64_t probes)
 		if (probes & KP_BIT(id))
 			programs |= kp_needs(kp, &kp_catalogue[id]) |
 			    kp_extra(kp, &kp_catalogue[id]);
-	if (some && kp->state->filter)
+	if (some && kp->state->filter & KP_FILTER_MODE)
 		programs |= 1ull << KP_PROGRAM_filter_exit |
 		    1ull << KP_PROGRAM_filter_fork;
-	if (some && kp->state->filter && kp->state->rules & KP_FILTER_NAME)
+	if (some && kp->state->filter & KP_FILTER_MODE && kp->state->rules & KP_FILTER_NAME)
 		programs |= 1ull << KP_PROGRAM_filter_name;
-	if (some && kp->state->filter && kp->state->rules & KP_FILTER_GROUP)
+	if (some && kp->state->filter & KP_FILTER_MODE && kp->state->rules & KP_FILTER_GROUP)
 		programs |= 1ull << KP_PROGRAM_filter_group;
 	if (some)
 		programs |= 1ull << KP_PROGRAM_remember_exit |

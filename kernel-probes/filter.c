@@ -23,8 +23,8 @@ kp_filter_set(struct kp *kp, bool on)
 
 	if ((r = kp_state_usable(kp)) < 0 || (r = kp_state_make(kp)) < 0)
 		return r;
-	kp->state->filter = !on ? KP_FILTER_OFF : kp->state->filter_except ?
-	    KP_FILTER_EXCEPT : KP_FILTER_ONLY;
+	kp->state->filter = (kp->state->filter & KP_FILTER_CPUS) | (!on ? KP_FILTER_OFF :
+	    kp->state->filter_except ? KP_FILTER_EXCEPT : KP_FILTER_ONLY);
 	r = kp_attach_sync(kp);
 	return r < 0 ? r : kp_rules_scan(kp);
 }

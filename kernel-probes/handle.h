@@ -134,6 +134,11 @@ uint64_t kp_extra(const struct kp *, const struct kp_row *);
 uint8_t *kp_filter_reasons(struct kp *, pid_t);
 int kp_filter_make(struct kp *);	/* the map of an empty set */
 
+/* cpus.c: a list such as "0-3,8"; NULL or "all": all CPUs record. */
+int kp_cpus_set(struct kp *, const char *text);
+/* Writes "cpus=LIST"; false: all CPUs record. */
+bool kp_cpus_get(struct kp *, char *text, size_t size);
+
 /* rules.c */
 int kp_rules_scan(struct kp *);	/* puts the processes that they ask for into the set */
 /* Rules stay known to this session while nothing is pinned, and come back. */

@@ -125,7 +125,7 @@ kp_trace_set(struct kp *kp, bool on)
 		r = kp_attach_sync(kp);
 	if (r == 0 && !on)
 		r = kp_imports_sync(kp);
-	if (r == 0 && on && kp->state->filter)
+	if (r == 0 && on && kp->state->filter & KP_FILTER_MODE)
 		r = kp_rules_scan(kp);
 	if (r < 0) {
 		kp->state->tracing = 0;

@@ -330,8 +330,11 @@ enum kp_filter_value {
  */
 #define KP_FILTER_MAX	(1u << 22)
 
-/* The filter's mode (kp_shared.filter). */
+/* The filter's mode (kp_shared.filter), and a flag: only some CPUs record. */
 enum kp_filter_mode { KP_FILTER_OFF, KP_FILTER_ONLY, KP_FILTER_EXCEPT };
+#define KP_FILTER_MODE	3u
+#define KP_FILTER_CPUS	4u
+#define KP_CPUS_WORDS	32	/* 2,048 CPUs */
 
 /* Element of the map tnf_rules: a group by its number, or a name. */
 #define KP_RULES_MAX	64
@@ -518,7 +521,7 @@ struct kp_asked {
  */
 struct kp_shared {
 	__u64 on;		/* probes that record now; 0: all quiet */
-	__u32 filter;		/* enum kp_filter_mode */
+	__u32 filter;		/* enum kp_filter_mode, KP_FILTER_CPUS */
 	__u32 stack_depth;	/* frames of thread_block, 0: none */
 	__u32 recover;		/* thread_block may search the stack for a reason */
 	__u32 sched_tag;	/* tag of tnf_kernel_schedule */
@@ -563,6 +566,7 @@ struct kp_shared {
 	__u64 frozen;		/* ns, CLOCK_MONOTONIC; 0: no freeze */
 	__u64 frozen_by;
 	char  frozen_why[KP_FREEZE_TEXT];
+	__u64 cpus[KP_CPUS_WORDS]; /* bits of CPUs that record, with KP_FILTER_CPUS */
 	__u32 record_tag[16];	/* by enum kp_record */
 	__u32 type[KP_TYPES_MAX]; /* offsets of the definitions, by enum tnf_core */
 };

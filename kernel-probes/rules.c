@@ -304,6 +304,9 @@ kp_rule_add(struct kp *kp, const char *text)
 	struct kp_rule rule;
 	int r;
 
+	if (strncmp(text, "cpus=", 5) == 0)
+		return (r = kp_state_usable(kp)) < 0 || (r = kp_state_make(kp)) < 0 ? r :
+		    kp_cpus_set(kp, text + 5);
 	if ((r = kp_state_usable(kp)) < 0 || (r = parse_rule(kp, text, &key, &rule)) < 0 ||
 	    (r = kp_state_make(kp)) < 0)
 		return r;
@@ -317,12 +320,15 @@ kp_rule_add(struct kp *kp, const char *text)
 KP_EXPORT int
 kp_rule_delete(struct kp *kp, const char *text)
 {
-	struct rules *l = malloc(sizeof *l);
+	struct rules *l;
 	struct kp_rule_key key;
 	struct kp_rule rule;
 	bool known, found = false;
 	int r;
 
+	if (strncmp(text, "cpus=", 5) == 0)
+		return (r = kp_state_usable(kp)) < 0 ? r : kp_cpus_set(kp, NULL);
+	l = malloc(sizeof *l);
 	if (l == NULL)
 		return kp_fail(kp, -ENOMEM, "%s: not enough memory", text);
 	if (kp->kept_rules != NULL && (r = kp_state_make(kp)) < 0) {
@@ -345,9 +351,12 @@ KP_EXPORT void
 kp_rules_get(struct kp *kp, void (*fn)(void *arg, const char *text), void *arg)
 {
 	struct rules *l = malloc(sizeof *l);
+	char cpus[1024];
 
 	if (l == NULL)
 		return;
+	if (kp_cpus_get(kp, cpus, sizeof cpus))
+		fn(arg, cpus);
 	rules_read(kp, l);
 	for (unsigned i = 0; i < l->n; i++)
 		fn(arg, l->rule[i].text);

@@ -130,7 +130,7 @@ kp_status(struct kp *kp, struct kp_status *ret)
 	ret->state = kp_standing(kp);
 	if (kp->foreign)
 		return 0;
-	ret->filtering = kp->state->filter;
+	ret->filtering = (kp->state->filter & KP_FILTER_MODE) != KP_FILTER_OFF;
 	ret->tracing = kp_is_tracing(kp->state);
 	ret->size = kp->state->buffer_size;
 	ret->fill = kp->state->fill;

@@ -104,7 +104,15 @@ static __always_inline volatile u8 *filter_reasons(u32 pid)
 /* Does the filter, which is on, let events about a process through? */
 static __always_inline bool filter_holds(u32 pid)
 {
-	return (*filter_reasons(pid) != 0) != (state.filter == KP_FILTER_EXCEPT);
+	u32 filter = state.filter, mode = filter & KP_FILTER_MODE, cpu;
+
+	if (filter & KP_FILTER_CPUS) {
+		cpu = bpf_get_smp_processor_id();
+		if (!(state.cpus[cpu / 64 & (KP_CPUS_WORDS - 1)] >> (cpu & 63) & 1))
+			return false;
+	}
+	return mode == KP_FILTER_OFF ||
+	    (*filter_reasons(pid) != 0) != (mode == KP_FILTER_EXCEPT);
 }
 
 /* A thread's key in the set: its process, or 0 for the kernel's own threads. */

@@ -31,7 +31,7 @@ kernel_attrs(struct shell *sh, tnfctl_trace_attrs_t *attrs)
 static void
 count_rule(void *arg, const char *rule)
 {
-	++*(int *)arg;
+	*(int *)arg += strncmp(rule, "cpus=", 5) != 0;
 }
 
 void

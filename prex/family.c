@@ -143,6 +143,18 @@ open_one(void *arg, pid_t pid)
 	    children_each(pid, open_one, sh);
 }
 
+static bool
+is_one(void *arg, pid_t pid)
+{
+	return true;
+}
+
+bool
+family_exists(pid_t pid)
+{
+	return children_each(pid, is_one, NULL);
+}
+
 bool
 family_open_first(struct shell *sh, pid_t pid)
 {

@@ -135,9 +135,13 @@ add_setting(const struct shell *sh, struct options *o, const char *arg)
 
 	if (eq == NULL || eq == arg || eq[1] == '\0')
 		option_usage(sh, "--set needs name=value");
+	t->settings = tnf_xreallocarray(t->settings, t->n_settings + 1, sizeof *t->settings);
+	if (strncmp(arg, "cpus=", 5) == 0) {	/* a list, which the library parses */
+		t->settings[t->n_settings++].name = tnf_xstrdup(arg);
+		return;
+	}
 	if (!option_parse_number(eq + 1, UINT_MAX, &value))
 		option_usage(sh, "the value of --set is a number");
-	t->settings = tnf_xreallocarray(t->settings, t->n_settings + 1, sizeof *t->settings);
 	t->settings[t->n_settings].name = tnf_xasprintf("%.*s", (int)(eq - arg), arg);
 	t->settings[t->n_settings++].value = (unsigned)value;
 }

@@ -18,7 +18,7 @@ target_open_opened(struct shell *sh, tnfctl_errcode_t err, const char *what)
    kernel hits: its functions at least.  The process is left alone then.  If it has probes of
    ours and cannot get our library, functions alone do not count: the user wants those probes. */
 static bool
-target_open_watch(struct shell *sh, pid_t pid, tnfctl_errcode_t why)
+target_open_watch(struct shell *sh, pid_t pid, tnfctl_errcode_t why, bool children)
 {
 	if (tnfctl_pid_watch(pid, &sh->target) != TNFCTL_ERR_NONE)
 		return false;
@@ -33,6 +33,9 @@ target_open_watch(struct shell *sh, pid_t pid, tnfctl_errcode_t why)
 	    target_has_probes(sh) ? "others (USDT)" : "functions (enable function=NAME)",
 	    sh->may_load ? " until one is switched on" :
 	    ", and what they record goes to the kernel's buffer");
+	if (!children && why == TNFCTL_ERR_NOLIBTNFPROBE && family_exists(pid))
+		shell_say(sh, "process %ld has children: if they have probes of TNF, these are taken "
+		    "by --children", (long)pid);
 	return true;
 }
 
@@ -59,7 +62,7 @@ target_open_attach(struct shell *sh, pid_t pid, bool children)
 	if (children && is_without(err) && family_open_first(sh, pid))
 		err = TNFCTL_ERR_NONE;
 	if (is_without(err) || err == TNFCTL_ERR_NOTDYNAMIC) {
-		if (target_open_watch(sh, pid, err))
+		if (target_open_watch(sh, pid, err, children))
 			return true;
 		/* Tries again, for the reason, which is to be told after all. */
 		err = tnfctl_pid_open(pid, &sh->target);
@@ -83,7 +86,9 @@ set_all(struct shell *sh, const struct target_options *o)
 	tnfctl_errcode_t err;
 
 	for (size_t i = 0; i < o->n_settings; i++) {
-		err = tnfctl_setting_set(sh->target, o->settings[i].name, o->settings[i].value);
+		err = strchr(o->settings[i].name, '=') != NULL ?
+		    tnfctl_filter_rule_add(sh->target, o->settings[i].name) :
+		    tnfctl_setting_set(sh->target, o->settings[i].name, o->settings[i].value);
 		if (!target_open_opened(sh, err, "in a setting of the kernel"))
 			return false;
 	}

@@ -28,7 +28,7 @@ struct target_options {
 	struct {
 		char	*name;
 		unsigned value;
-	} *settings;		/* of the kernel */
+	} *settings;		/* of the kernel; "cpus=LIST" as a name alone */
 	size_t	n_settings;
 };
 
@@ -59,6 +59,7 @@ struct family *family_new(struct shell *);
 /* Among the children of a process without probes, and their children, opens the first that has
    probes: it becomes the target.  false: none has. */
 bool	family_open_first(struct shell *, pid_t);
+bool	family_exists(pid_t);	/* Does the process have children? */
 /* Attaches to the existing children of a process, and their children.  Each records into a
    file of its own, of the size of the target's: FILE.PID if 'file' is given, else a file that
    prex names. */

@@ -32,7 +32,7 @@ equal "pins are ours only" "$(find $dir -perm /077 | wc -l)" 0
 equal "attached while off" "$(links)" 0
 "$kpctl" alloc 400000 2>"$TMP/err" && fail "a second buffer"
 "$kpctl" on
-equal "attached: what the probe needs, and what follows exits and execs" "$(links)" 4
+equal "attached: what the probe needs, and what follows exits and execs" "$(links)" 5
 "$kpctl" dealloc 2>"$TMP/err" && fail "removed while tracing"
 
 # A killed session changes nothing; the buffer fills.

@@ -99,5 +99,22 @@ refused unit=no-such-thing.service "no group of this name"
 refused pod=no-such-pod "no pod of this name"
 refused size=3 "no rule"
 refused children=0 "not the number of a process"
+refused cpus=1-0 "no list of CPUs"
+refused cpus=0, "no list of CPUs"
+refused cpus=99999 "no list of CPUs"
+
+# Only the CPUs of a list record, and the list goes with the buffer.
+"$prex" -k --set cpus=0 -c 'buffer alloc 4m; enable keys=syscall; trace keys=syscall; pfilter; ktrace on
+	pfilter add cpus=0' >"$TMP/said" 2>&1 || fail "cpus: $(cat "$TMP/said")"
+grep -qx 'Process filter rule: cpus=0' "$TMP/said" || fail "cpus: $(cat "$TMP/said")"
+for cpu in 0 1; do
+	taskset -c $cpu "$TMP/aa" 2>/dev/null || :
+done
+"$TNF_BUILD/tnfxtract/tnfxtract" "$TMP/cpus.tnf" || fail "tnfxtract"
+"$prex" -k -c 'pfilter add cpus=all; ktrace off; pfilter; buffer dealloc' >"$TMP/said" 2>&1 || fail "$(cat "$TMP/said")"
+grep -q cpus "$TMP/said" && fail "all CPUs are a rule: $(cat "$TMP/said")"
+[ "$("$tnfdump" --columns cpu "$TMP/cpus.tnf" | awk '$1 ~ "^[0-9]+$" { print $1 }' | sort -u)" = 0 ] ||
+	fail "events of other CPUs: $("$tnfdump" --columns cpu "$TMP/cpus.tnf" | sort | uniq -c)"
+echo "ok: one CPU records"
 "$prex" -k -c "buffer dealloc" >/dev/null 2>&1
 [ -z "$(ls -A /sys/fs/bpf/tnf 2>/dev/null)" ] || fail "pins are left"

@@ -32,6 +32,8 @@ rm -f ./*.pid stop t.tnf*
 sh -c '(sh -c "\"$0\" & wait \$!"; :) & wait $!; :' "$kids" &
 job=$!
 wait_for 60 all_there || fail "the processes do not start below a shell"
+"$prex" -p $job -c quit >out 2>err
+grep -qE 'taken by --children|libtnfprobe.so loaded' err || fail "a shell, without --children: $(cat err)"
 "$prex" -p $job --children -o t.tnf -s 256 -c 'enable $all; trace $all' >out 2>err || fail "a shell: $(cat err)"
 grep -q "process $job has no probes: its child $(cat parent.pid) has, and is the target" err || fail "a shell: $(cat err)"
 [ "$(grep -c 'is followed' err)" = 3 ] || fail "followed, below a shell: $(cat err)"
