@@ -6,6 +6,7 @@
  * dropped events.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "tnfdump/filter.h"
 #include "tnfdump/input.h"
@@ -102,6 +103,34 @@ filter_time_start(void *arg, struct dump *d)
 		return -1;
 	}
 	return 0;
+}
+
+static bool
+is_outside(const struct window *w, int64_t first, int64_t last)
+{
+	return (w->from.kind == TIMESPEC_MONO && last < w->from.ns) ||
+	    (w->until.kind == TIMESPEC_MONO && first > w->until.ns);
+}
+
+bool
+filter_time_leaves_out(const struct dump *d, const void *base, size_t size)
+{
+	const struct filter *f = d->filters;
+	tnf_stream_t *stream;
+	struct tnf_file *file;
+	int64_t first, last;
+	bool outside;
+
+	while (f != NULL && strcmp(f->option, "from") != 0)
+		f = f->next;
+	if (f == NULL || !filter_time_is_alone(d) || (d->why == NULL && d->output != output_find("html")) ||
+	    tnf_stream_new(&stream) != 0)
+		return false;
+	tnf_stream_lazily(stream, 1);
+	outside = tnf_stream_add_mem(stream, base, size, "", &file) == 0 &&
+	    tnf_file_span(file, &first, &last) == 0 && is_outside(f->arg, first, last);
+	tnf_stream_close(stream);
+	return outside;
 }
 
 /* All options about time share one filter. */

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "common/files.h"
+#include "tnfdump/filter.h"
 #include "tnfdump/report/reports.h"
 #include "tnfdump/input.h"
 #include "tnfdump/origin.h"
@@ -182,6 +183,14 @@ on_damage(void *arg, struct tnf_file *f, uint64_t offset, const char *text)
 	input_damage(arg, tnf_file_name(f), offset, text);
 }
 
+static bool
+is_compressed(const char *path)
+{
+	size_t n = strlen(path);
+
+	return n > 4 && strcmp(path + n - 4, ".zst") == 0;
+}
+
 void
 inputs_add(struct dump *d, char **paths)
 {
@@ -202,6 +211,10 @@ inputs_add(struct dump *d, char **paths)
 		struct input *in = &d->inputs[d->n_inputs];
 		if (!input_open(d, *paths, in))
 			continue;
+		if (is_compressed(*paths) && filter_time_leaves_out(d, in->base, in->size)) {
+			tnf_image_close(in->base, in->size);
+			continue;
+		}
 		err = tnf_stream_add_mem(d->stream, in->base, in->size, in->path,
 		    &in->file);
 		if (err == 0) {

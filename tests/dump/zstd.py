@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """Traces that zstd has compressed are read as they are: in one frame or in several;
 cut short or damaged, with what came before; and not if they would fill the machine.
-Parts of one writer's trace print each event once.
+Parts of one writer's trace print each event once.  A page of a moment does not take the memory
+of an hour.
 
 Usage: zstd.py TNFDUMP STORY
 """
 import os
 import random
+import resource
 import shutil
 import struct
 import subprocess
@@ -148,6 +150,30 @@ def parts():
         fail("files of two writers are taken for one's")
 
 
+def page_within(limit, *args):
+    """The page, of a tnfdump that may ask for so much memory; None: that is not enough."""
+    r = subprocess.run([tnfdump, "--to", "html", *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                       preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_DATA, (limit, limit)))
+    return r.stdout if r.returncode == 0 else None
+
+
+def times():
+    """Files with nothing of the time that is asked for stay in memory no longer than a look."""
+    names = []
+    for second in range(1, 21):
+        trace = make("time.tnf", ["blocks 900", "process 100", "boot 7", "probe bake io n:tnf_int32"] +
+                     [f"{second * 10**9 + i} 100 {100 + i % 2} {1 + i % 2} 0 bake {i}"
+                      for i in range(160000)])
+        names.append(save(f"s{second}.tnf.zst", zstd(trace)))
+    span = ["--from=@9000159000", "--until=@9000160000"]
+    page = page_within(resource.RLIM_INFINITY, *span, names[8])
+    # The sanitizers ask for far more.
+    limit = resource.RLIM_INFINITY if "ASAN_OPTIONS" in os.environ else 28 << 20
+    same = page_within(limit, *span, *names)
+    if same is None or abs(len(page) - len(same)) > 500:
+        fail("a page of two events does not fit into", limit, "bytes")
+
+
 with tempfile.TemporaryDirectory() as where:
     os.chdir(where)
     trace = make("plain.tnf", ["blocks 24", "process 100", "boot 7", "probe bake io n:tnf_int32"] +
@@ -158,4 +184,5 @@ with tempfile.TemporaryDirectory() as where:
     whole("plain.tnf", trace)
     cut(trace)
     bombs(trace)
+    times()
     parts()
