@@ -1,6 +1,7 @@
 /*
  * histogram.c - the distribution of durations.
  */
+#include <math.h>
 #include <stdlib.h>
 
 #include "analysis/histogram.h"
@@ -58,7 +59,10 @@ histogram_add(struct histogram *h, int64_t ns)
 		h->min = ns;
 	if (h->count == 0 || ns > h->max)
 		h->max = ns;
+	/* By Welford: sums of squares would lose what small distances of large values add. */
+	double from = h->count == 0 ? 0 : (double)ns - h->total / (double)h->count;
 	h->total += (double)ns;
+	h->spread += from * ((double)ns - h->total / (double)(h->count + 1));
 	if (h->counted)
 		h->bucket[bucket_of(ns)]++;
 	else
@@ -79,6 +83,12 @@ histogram_mean(const struct histogram *h)
 	double mean = h->count == 0 ? 0 : h->total / (double)h->count;
 
 	return (int64_t)(mean < 0 ? mean - 0.5 : mean + 0.5);
+}
+
+double
+histogram_deviation(const struct histogram *h)
+{
+	return h->count < 2 ? 0 : sqrt(h->spread / (double)(h->count - 1));
 }
 
 static int64_t

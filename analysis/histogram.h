@@ -19,6 +19,7 @@
 struct histogram {
 	uint64_t count;
 	double	 total;
+	double	 spread;	/* sum of the squared distances from the mean */
 	int64_t	 min, max;
 	bool	 counted;	/* there are buckets, not values */
 	union {			/* made by the first value */
@@ -30,6 +31,8 @@ struct histogram {
 void histogram_add(struct histogram *, int64_t ns);
 void histogram_free(struct histogram *);
 int64_t histogram_mean(const struct histogram *);	/* rounded */
+/* The standard deviation of the values as a sample of others; 0 for less than two. */
+double histogram_deviation(const struct histogram *);
 /* The smallest value that p percent of the values do not exceed; p from 0 to 100. */
 int64_t histogram_percentile(const struct histogram *, double p);
 /* The counts of the buckets.  From this call on percentiles are computed from buckets. */

@@ -204,8 +204,13 @@ stats_event(struct stats *s, const struct tnf_event *ev, unsigned keep)
 
 	if (keep == KEEP_ALL)
 		stats_count(s, ev);
-	if (pairs_feed(s->of.pairs, ev, keep, &slice) != PAIR_END || !slice.kept)
+	enum pair_role role = pairs_feed(s->of.pairs, ev, keep, &slice);
+	if (role == PAIR_START && s->of.around != NULL)
+		*slice.user = (void *)(uintptr_t)s->of.around(s->of.arg);
+	if (role != PAIR_END || !slice.kept)
 		return;
+	if (s->of.recall != NULL)
+		s->of.recall(s->of.arg, *slice.user);
 	make_key(s, slice.name, slice.start);
 	if ((r = stats_row_of(s, true)) == NULL)
 		return;

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "tnfdump/around.h"
 #include "tnfdump/current.h"
 #include "tnfdump/filter.h"
 #include "tnfdump/hosts.h"
@@ -57,6 +58,24 @@ span_of(void *arg, const struct tnf_event *ev)
 	return current_id(arg, ev);
 }
 
+static const char *
+operation_of(void *arg, const struct tnf_event *ev)
+{
+	return around_now(arg)->operation;
+}
+
+static const char *
+syscall_of(void *arg, const struct tnf_event *ev)
+{
+	return around_now(arg)->syscall;
+}
+
+static void
+want_around(void *arg)
+{
+	around_want(arg);
+}
+
 static bool
 duration_of(void *arg, const struct tnf_event *ev, int64_t *ns)
 {
@@ -90,6 +109,9 @@ dump_expr_source(struct dump *d)
 		s->cgroup = cgroup_of;
 		s->trace = trace_of;
 		s->span = span_of;
+		s->operation = operation_of;
+		s->syscall = syscall_of;
+		s->want_around = want_around;
 		s->thread = thread_of;
 		s->arg = d;
 		if (d->hosts != NULL)

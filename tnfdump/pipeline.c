@@ -2,6 +2,7 @@
  * pipeline.c - stream -> filters -> output.
  */
 #include "analysis/pretty-names.h"
+#include "tnfdump/around.h"
 #include "tnfdump/current.h"
 #include "tnfdump/filter.h"
 #include "tnfdump/follow.h"
@@ -72,6 +73,7 @@ pipeline_keep(struct dump *d, const struct tnf_event *ev)
 		return false;
 	pipeline_machine(d, ev->file);
 	current_feed(d, ev);
+	around_feed(d, ev);
 	for (const struct filter *f = d->filters; f != NULL; f = f->next)
 		if (keep == KEEP_ALL || (d->output->all && (keep & f->asks) != 0)) {
 			if (!f->keep(f->arg, ev))
@@ -237,4 +239,5 @@ pipeline_run(struct dump *d)
 		d->status = STATUS_ERROR;
 	labels_free(d);
 	current_free(d);
+	around_free(d);
 }

@@ -133,6 +133,8 @@ tnfdump_contradicts(const struct dump *d, char **paths)
 		why = "--why and --why-slow explain what is over: not with --follow";
 	else if (d->normalize && d->by == NULL)
 		why = "--normalize: groups the texts of --stats=LIST and --top=LIST";
+	else if (d->deviation && (d->diff || d->output != output_find("stats")))
+		why = "--deviation: a column of --stats";
 	else if (d->histogram && (d->diff || d->output != output_find("stats")))
 		why = "--histogram: draws the durations of --stats";
 	else if (columns_asked(d) && (d->diff || d->output != &outputs[0]))

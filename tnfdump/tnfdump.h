@@ -40,6 +40,7 @@ struct dump {
 	const char *by;			/* --stats=LIST: expressions, or NULL */
 	bool	 normalize;		/* --normalize: statistics without literals */
 	bool	 histogram;		/* --histogram: draw durations */
+	bool	 deviation;		/* --deviation: a column more */
 	struct follow *follow;		/* --follow: what to wait for more of, or NULL */
 	struct hosts *hosts;		/* --hosts: several machines, or NULL */
 	bool		 unordered;	/* the event's order among hosts is not certain */
@@ -74,6 +75,7 @@ struct dump {
 	struct input	*inputs;	/* the files, in order */
 	unsigned	 n_inputs;
 	struct current	*current;	/* spans of threads, or NULL; current.c */
+	struct around_run *around;	/* what each thread does, if an option asks; around.c */
 	struct origins	*origins;	/* facts of the files; origin.c */
 
 	int64_t	 first;		/* time of the earliest event, before filters */

@@ -169,8 +169,11 @@ parse_name(struct parser *p)
 	if (row != NULL && ((row->name == EXPR_N_HOST && p->e->source->host == NULL) ||
 	    (row->name == EXPR_N_TRACE && p->e->source->trace == NULL) ||
 	    (row->name == EXPR_N_SPAN && p->e->source->span == NULL) ||
+	    (row->name >= EXPR_N_OPERATION && p->e->source->want_around == NULL) ||
 	    (row->name == EXPR_N_DURATION && p->e->source->duration == NULL)))
 		row = NULL;
+	if (row != NULL && row->name >= EXPR_N_OPERATION)
+		p->e->source->want_around(p->e->source->arg);
 	if (row != NULL) {
 		n = parse_node(p, EXPR_NAME, EXPR_NONE, EXPR_NONE, col);
 		if (n != EXPR_NONE) {

@@ -162,6 +162,8 @@ static const struct expr_name_row table[] = {
 	{ "duration",	EXPR_N_DURATION, EXPR_ANY,	false },
 	{ "trace",	EXPR_N_TRACE,	EXPR_ANY,	false },
 	{ "span",	EXPR_N_SPAN,	EXPR_ANY,	false },
+	{ "operation",	EXPR_N_OPERATION, EXPR_ANY,	false },
+	{ "syscall",	EXPR_N_SYSCALL,	EXPR_ANY,	false },
 	{ "kernel",	EXPR_N_KERNEL,	EXPR_NUMBER,	false },
 };
 
@@ -252,6 +254,18 @@ span_value(const struct expr *e, const struct tnf_event *ev, const char *name,
 	    val_of_member(&v, name) : val_cstring(text);
 }
 
+/* The event's own member of the name comes first. */
+static struct val
+around_value(const struct expr *e, const struct tnf_event *ev, const char *name,
+    const char *(*ask)(void *arg, const struct tnf_event *))
+{
+	int member = perprobe_member(ev->probe, name);
+	struct tnf_value v;
+
+	return member >= 0 && e->source->member(ev, (unsigned)member, &v) ?
+	    val_of_member(&v, name) : expr_names_told(e, ask, ev);
+}
+
 static struct val
 duration_value(const struct expr *e, const struct tnf_event *ev)
 {
@@ -305,6 +319,10 @@ expr_name_value(const struct expr *e, enum expr_name name,
 		return span_value(e, ev, "trace", e->source->trace);
 	case EXPR_N_SPAN:
 		return span_value(e, ev, "span", e->source->span);
+	case EXPR_N_OPERATION:
+		return around_value(e, ev, "operation", e->source->operation);
+	case EXPR_N_SYSCALL:
+		return around_value(e, ev, "syscall", e->source->syscall);
 	default:
 		break;
 	}

@@ -42,6 +42,12 @@ struct expr_source {
 	   NULL: none.  A NULL function: "trace" and "span" are members' names. */
 	const char *(*trace)(void *arg, const struct tnf_event *);
 	const char *(*span)(void *arg, const struct tnf_event *);
+	/* The innermost operation and the system call around the event; NULL: none.  want_around() is
+	   called for an expression that asks.  NULL functions: "operation" and "syscall" are
+	   members' names. */
+	const char *(*operation)(void *arg, const struct tnf_event *);
+	const char *(*syscall)(void *arg, const struct tnf_event *);
+	void	(*want_around)(void *arg);
 	/* The duration of what ends with the event, in ns; false: nothing ends, and the
 	   word means the member.  A NULL function: "duration" is a member's name. */
 	bool	(*duration)(void *arg, const struct tnf_event *, int64_t *ns);

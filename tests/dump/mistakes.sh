@@ -75,6 +75,7 @@ done <<'M'
 2|--tree: not with --info|--info --tree a.tnf
 0||--to csv --to jsonl a.tnf
 2|--histogram: draws the durations of --stats|--histogram a.tnf
+2|--deviation: a column of --stats|--deviation a.tnf
 2|--pretty: makes no difference in this format|--pretty --to folded a.tnf
 2|--pretty: makes no difference in this format: not with --info, --states or --to ctf, folded, html,|--pretty --to html a.tnf
 2|--to ctf: writes a directory: name it with --output|--to ctf a.tnf

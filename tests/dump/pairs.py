@@ -9,6 +9,7 @@ import os
 import random
 import re
 import sqlite3
+import statistics
 import struct
 import subprocess
 import sys
@@ -243,7 +244,7 @@ probe d k stack:tnf_symbols
 
 def figures(path, pairs):
     """Mean, percentiles and the rest are the same everywhere, and exact."""
-    printed = {line.split()[-1]: line.split() for line in dump("--stats", path).decode().splitlines() if line}
+    printed = {line.split()[-1]: line.split() for line in dump("--stats", "--deviation", path).decode().splitlines() if line}
     compared = {line.split()[-1]: line.split() for line in dump("--diff", path, path).decode().splitlines()}
     for name in set(NAMED.values()):
         took = sorted(e["time"] - s["time"] for s, e in pairs if NAMED[s["probe"]] == name)
@@ -251,8 +252,52 @@ def figures(path, pairs):
         mean = (2 * sum(took) + len(took)) // (2 * len(took))
         want = [f"{ns / 1000:.3f}" for ns in (took[0], mean, *rank, took[-1])]
         assert printed[name][3:9] == want, (name, printed[name], want)
+        spread = statistics.stdev(took) / 1000
+        assert abs(float(printed[name][9]) - spread) < 0.001, (name, printed[name], spread)
         got = [compared[name][i] for i in (3, 4, 6, 7, 9, 10)]
         assert got == [w for w in (want[1], want[2], want[4]) for _ in "AB"], (name, got, want)
+
+
+def around(path):
+    """A request of the disk belongs to the operation and the call that began it, whoever ends it."""
+    user, kernel = path + ".user", path + ".kernel"
+    subprocess.run([STORY, user], text=True, check=True, input="""probe order_start order id:tnf_int32
+probe order_end order id:tnf_int32
+probe bake_start order id:tnf_int32
+probe bake_end order id:tnf_int32
+1000 7 7 7 0 order_start 1
+2000 7 7 7 0 bake_start 1
+5000 7 7 7 0 bake_end 1
+9000 7 7 7 0 order_end 1
+""")
+    subprocess.run([STORY, kernel], text=True, check=True, input="""kernel
+kernel-part
+probe syscall_start syscall sysnum:tnf_int32
+probe syscall_end syscall rval1:tnf_int64 rval2:tnf_int64 errno:tnf_int32
+probe strategy io device:tnf_uint64 block:tnf_uint64 size:tnf_uint64 buf:tnf_uint64
+probe biodone io device:tnf_uint64 block:tnf_uint64 buf:tnf_uint64
+probe block.block_rq_issue tracepoint dev:tnf_uint64 sector:tnf_uint64 nr_sector:tnf_uint64
+3000 7 7 0x100 0 syscall_start 0
+3100 7 7 0x100 0 strategy 5 100 4096 50
+3200 7 7 0x100 0 strategy 5 108 4096 51
+3300 7 7 0x100 0 block.block_rq_issue 5 100 12
+3400 7 7 0x100 0 block.block_rq_issue 5 112 4
+3500 7 7 0x100 0 block.block_rq_issue 6 100 4
+4000 7 7 0x100 0 syscall_end 0 0 0
+6000 8 8 0x200 0 biodone 5 100 50
+7000 8 8 0x200 0 biodone 5 108 51
+""")
+    rows = {line.split("  ")[-1] for line in dump("--stats=operation,syscall", user, kernel).decode().splitlines()}
+    for row in ("io operation=bake syscall=0", "syscall operation=bake syscall=0", "bake operation=order syscall=-",
+                "order operation=- syscall=-", "biodone operation=- syscall=-"):
+        assert row in rows, (row, rows)
+    kept = dump("--no-header", "--columns", "probe", "--where", 'syscall == "0"', user, kernel).decode().split()
+    assert kept == ["syscall_start", "strategy", "strategy"] + ["block.block_rq_issue"] * 3 + ["syscall_end"], kept
+    chains = [line for line in dump("--link", kernel).decode().splitlines() if line[0] != " "]
+    assert chains == ["block 100, 4096 bytes: 3 events, 0.002900 ms, merged with 1",
+                      "block 108, 4096 bytes: 4 events, 0.003800 ms, split into 2, merged with 1"], chains
+    chains = [line for line in dump("--link=id", user).decode().splitlines() if line[0] != " "]
+    assert chains == ["id 1: 4 events, 0.008000 ms"], chains
 
 
 def no_start(path):
@@ -278,6 +323,7 @@ def main():
         path = os.path.join(where, "k.tnf")
         instances(path)
         no_start(path)
+        around(path)
         story(path)
         events = [e for e in map(json.loads, dump("--to", "jsonl", "--no-header", path).splitlines())
                   if "probe" in e]

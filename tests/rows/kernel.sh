@@ -23,7 +23,7 @@ if loop=$(losetup -f --show image 2>/dev/null); then
 	most=/sys/block/${loop#/dev/}/queue/max_sectors_kb
 	before=$(cat "$most")
 	echo $(($(getconf PAGESIZE) / 1024)) >"$most"
-	prex -k --set rawio=1 --run -o raw.tnf -s 16384 -c 'trace io; enable io' \
+	prex -k --set rawio=1 --run -o raw.tnf -s 16384 -c 'trace io keys=block; enable io keys=block' \
 		sh -c "work direct 4 $loop; work split 2 $loop"
 	echo "$before" >"$most"
 fi

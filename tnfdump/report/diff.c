@@ -21,7 +21,7 @@
 
 enum figure {
 	FIG_COUNT, FIG_RATE, FIG_TOTAL, FIG_MIN, FIG_MEAN, FIG_P50, FIG_P90,
-	FIG_P99, FIG_MAX, FIG_NONE
+	FIG_P99, FIG_MAX, FIG_SD, FIG_NONE
 };
 
 struct condition {
@@ -35,7 +35,7 @@ struct condition {
 };
 
 static const char *const figures[] = {
-	"count", "rate", "total", "min", "mean", "p50", "p90", "p99", "max",
+	"count", "rate", "total", "min", "mean", "p50", "p90", "p99", "max", "sd",
 };
 
 static const struct {
@@ -62,7 +62,7 @@ parse_figure(struct condition *c, const char **at)
 		if (strlen(figures[i]) == n && strncmp(s, figures[i], n) == 0)
 			c->figure = (enum figure)i;
 	if (c->figure == FIG_NONE)
-		return "no such figure: count, rate, total, min, mean, p50, p90, p99, max";
+		return "no such figure: count, rate, total, min, mean, p50, p90, p99, max, sd";
 	n = (size_t)(close - open - 1);
 	if (n == 0 || n >= sizeof(c->group))
 		return "wanted the name of a pair or probe in parentheses";
@@ -126,6 +126,7 @@ figure_value(enum figure f, const struct stats_row *r, double seconds)
 	case FIG_P50:	return (double)histogram_percentile(h, 50);
 	case FIG_P90:	return (double)histogram_percentile(h, 90);
 	case FIG_P99:	return (double)histogram_percentile(h, 99);
+	case FIG_SD:	return histogram_deviation(h);
 	default:	return (double)h->max;
 	}
 }

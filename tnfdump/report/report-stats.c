@@ -8,6 +8,7 @@
 #include "analysis/pairs.h"
 #include "analysis/stats.h"
 #include "common/xalloc.h"
+#include "tnfdump/around.h"
 #include "tnfdump/filter.h"
 #include "tnfdump/options.h"
 #include "tnfdump/pipeline.h"
@@ -30,11 +31,24 @@ show_pretty(void *arg, struct out *o, const struct val *v, const struct tnf_even
 	return true;
 }
 
+static const void *
+stats_around(void *arg)
+{
+	return around_now(arg);
+}
+
+static void
+stats_recall(void *arg, const void *around)
+{
+	around_recall(arg, around);
+}
+
 struct stats *
 reports_stats(struct dump *d)
 {
 	const struct stats_of of = { .by = d->by, .source = dump_expr_source(d),
-	    .pairs = d->pairs, .normalize = d->normalize, .show = show_pretty, .arg = d };
+	    .pairs = d->pairs, .normalize = d->normalize, .show = show_pretty, .around = stats_around,
+	    .recall = stats_recall, .arg = d };
 	char why[512];
 	struct stats *s = stats_new(&of, why, sizeof(why));
 
@@ -183,6 +197,8 @@ print_pair(struct dump *d, struct stats_row *r)
 	cell_us(o, histogram_percentile(h, 90));
 	cell_us(o, histogram_percentile(h, 99));
 	cell_us(o, h->max);
+	if (d->deviation)
+		tnf_out_format(o, "%12.3f", histogram_deviation(h) / 1e3);
 	out_lit(o, "  ");
 	print_escaped(o, r->text, r->len);
 	out_char(o, '\n');
@@ -197,8 +213,8 @@ print_rows(struct dump *d, struct stats_row **row, size_t n)
 	size_t i = 0;
 
 	if (n > 0 && row[0]->pair)
-		out_lit(o, "     count      rate/s      total ms      min us     mean us      p50 us"
-		    "      p90 us      p99 us      max us  what\n");
+		tnf_out_format(o, "     count      rate/s      total ms      min us     mean us      p50 us"
+		    "      p90 us      p99 us      max us%s  what\n", d->deviation ? "       sd us" : "");
 	for (; i < n && row[i]->pair; i++)
 		print_pair(d, row[i]);
 	if (i > 0 && i < n)

@@ -10,6 +10,7 @@
 
 int stats_set(struct dump *, const char *list);
 int pair_set(struct dump *, const char *rule);
+int link_set(struct dump *, const char *by);		/* --link */
 
 /* Sets the output of --stats=LIST or --top=LIST after checking the list. */
 struct output;

@@ -1,9 +1,12 @@
 /*
  * columns-list.c - the columns: one row each.
  */
+#include <stdio.h>
+
 #include "analysis/attrs.h"
 #include "tnfdump/hosts.h"
 #include "tnfdump/text/columns.h"
+#include "tnfdump/around.h"
 #include "tnfdump/current.h"
 #include "tnfdump/origin.h"
 #include "tnfdump/text/pretty.h"
@@ -294,11 +297,33 @@ print_span(struct columns *c, const struct tnf_event *ev)
 }
 
 static void
+print_operation(struct columns *c, const struct tnf_event *ev)
+{
+	columns_list_put_text(c, around_now(c->d)->operation);
+}
+
+static void
+print_syscall(struct columns *c, const struct tnf_event *ev)
+{
+	columns_list_put_text(c, around_now(c->d)->syscall);
+}
+
+static void
 print_keys(struct columns *c, const struct tnf_event *ev)
 {
 	const char *keys = ev->probe->keys;
 
 	columns_list_put_text(c, keys != NULL && *keys != '\0' ? keys : NULL);
+}
+
+/* Where -r shows the record. */
+static void
+print_offset(struct columns *c, const struct tnf_event *ev)
+{
+	char text[16];
+
+	snprintf(text, sizeof(text), "0x%x", ev->pos);
+	columns_list_put_text(c, text);
 }
 
 static void
@@ -359,6 +384,12 @@ print_args(struct columns *c, const struct tnf_event *ev)
 	}
 }
 
+bool
+column_asks_around(const struct column *c)
+{
+	return c->print == print_operation || c->print == print_syscall;
+}
+
 const struct column column_rows[] = {
 	{ "elapsed", "Elapsed (ms)", MS_WIDTH, false, print_elapsed,
 	  "since the first event of the trace" },
@@ -393,9 +424,13 @@ const struct column column_rows[] = {
 	{ "namespace", "Namespace", 12, true, print_namespace, "namespace of the pod" },
 	{ "trace", "Trace", 32, true, print_trace, "of OpenTelemetry: the event's, or its thread's" },
 	{ "span", "Span", 16, true, print_span, "the same" },
+	{ "operation", "Operation", 16, true, print_operation,
+	  "what the thread does: the innermost pair of the program" },
+	{ "syscall", "System Call", 16, true, print_syscall, "in which the thread is" },
 	{ "probe", "Probe Name", 25, true, columns_list_print_probe, "name of the probe" },
 	{ "keys", "Keys", 16, true, print_keys, "keys of the probe" },
 	{ "src", "Source", 24, true, print_src, "file and line of the probe" },
+	{ "offset", "Offset", 10, true, print_offset, "of the record in its file, as -r has it" },
 	{ "args", "Data / Description . . .", 0, true, print_args,
 	  "members with names" },
 	{ 0 }

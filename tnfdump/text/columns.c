@@ -6,6 +6,7 @@
 
 #include "common/xalloc.h"
 #include "tnfdump/text/columns.h"
+#include "tnfdump/around.h"
 #include "tnfdump/input.h"
 #include "tnfdump/options.h"
 #include "tnfdump/origin.h"
@@ -284,6 +285,9 @@ columns_begin(struct dump *d)
 	l->d = d;
 	l->o = &d->out;
 	l->color = color_wanted(d);
+	for (unsigned i = 0; i < l->n; i++)
+		if (column_asks_around(l->list[i]))
+			around_want(d);
 	if (l->n > 0)
 		return 0;
 	/* --pretty also shows the time of day, except for files of the original writers,

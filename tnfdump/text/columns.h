@@ -66,5 +66,6 @@ columns_color(struct columns *c, enum color color)
 
 /* columns-list.c */
 void columns_times_free(struct columns *);
+bool column_asks_around(const struct column *);	/* around.h */
 
 #endif

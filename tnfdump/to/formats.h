@@ -34,6 +34,7 @@ FORMAT(sqlite);
 FORMAT(stats_report);
 FORMAT(states_report);
 FORMAT(tree);
+FORMAT(link);
 
 #undef FORMAT
 

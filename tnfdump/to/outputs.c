@@ -50,6 +50,8 @@ const struct output outputs[] = {
 	  .all = true, .whole = true },
 	{ "tree", "events indented by level and nesting, with durations",
 	  tree_begin, tree_event, tree_end, .pretty = true, .all = true, .whole = true },
+	{ "link", "what belongs to one request: requests to disks, or equal values",
+	  link_begin, link_event, link_end, .pretty = true },
 	{ 0 }
 };
 

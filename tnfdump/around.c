@@ -1,0 +1,151 @@
+/*
+ * around.c - the operation and the system call in which the thread of each event is.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "analysis/attrs.h"
+#include "analysis/pretty-names.h"
+#include "common/map.h"
+#include "common/xalloc.h"
+#include "tnfdump/around.h"
+#include "tnfdump/origin.h"
+#include "tnfdump/pipeline.h"
+
+#define DEPTH_MAX	32u	/* operations in each other; more are not told apart */
+
+static const struct around nothing;
+
+/* What a thread does. */
+struct doing {
+	const char *operations[DEPTH_MAX];
+	unsigned    depth;
+	const char *syscall;
+};
+
+struct around_run {
+	tnf_stream_t	*stream;
+	struct pairs	*pairs;
+	struct map	 threads;	/* struct doing, by machine and thread */
+	struct map	 numbers;	/* texts of system calls without a name; a set */
+	struct map	 seen;		/* struct around; a set */
+	const struct around *now;
+};
+
+void
+around_want(struct dump *d)
+{
+	if (d->around != NULL)
+		return;
+	d->around = tnf_xcalloc(1, sizeof(*d->around));
+	tnf_map_init(&d->around->threads, sizeof(struct doing));
+	d->around->now = &nothing;
+}
+
+static void
+around_begin(struct around_run *r, struct dump *d)
+{
+	tnf_map_free(&r->threads);
+	pairs_free(r->pairs);
+	r->stream = d->stream;
+	r->pairs = pairs_copy_rules(d->pairs);
+	pairs_of(r->pairs, d->stream);
+	if (d->follow == NULL)
+		pairs_complete(r->pairs);
+}
+
+/* The name of the system call that the event begins, or its number; NULL: it tells none. */
+static const char *
+call_of(struct around_run *r, const struct tnf_event *ev)
+{
+	int m = perprobe_member(ev->probe, "sysnum");
+	struct tnf_value v;
+	const char *name;
+	char text[24];
+
+	if (m < 0 || !tnf_event_value(ev, (unsigned)m, &v) || v.null || v.kind == TNF_K_STRING)
+		return NULL;
+	name = pretty_event_name(ev, v.type, "sysnum", v.u.i);
+	if (name != NULL)
+		return name;
+	int n = snprintf(text, sizeof(text), "%" PRId64, v.u.i);
+	return tnf_map_key(&r->numbers, tnf_xmap_put(&r->numbers, text, (size_t)n + 1, NULL));
+}
+
+static void
+around_leave(struct doing *t, const char *name)
+{
+	unsigned i = t->depth < DEPTH_MAX ? t->depth : DEPTH_MAX;
+
+	/* What began within it and has no end is over, too. */
+	while (i > 0 && t->operations[i - 1] != name)
+		i--;
+	if (i > 0)
+		t->depth = i - 1;
+}
+
+static void
+around_note(struct around_run *r, const struct doing *t)
+{
+	unsigned depth = t->depth < DEPTH_MAX ? t->depth : DEPTH_MAX;
+	struct around now = { depth > 0 ? t->operations[depth - 1] : NULL, t->syscall };
+
+	r->now = tnf_map_key(&r->seen, tnf_xmap_put(&r->seen, &now, sizeof(now), NULL));
+}
+
+void
+around_feed(struct dump *d, const struct tnf_event *ev)
+{
+	struct around_run *r = d->around;
+	struct { uint32_t host, lwpid; } key;
+	struct pair_slice slice;
+	int32_t pid;
+
+	if (r == NULL)
+		return;
+	if (r->stream != d->stream)
+		around_begin(r, d);
+	key.host = tnf_file_host(ev->file);
+	origin_host(d, ev, &pid, &key.lwpid);
+	struct doing *t = tnf_xmap_put(&r->threads, &key, sizeof(key), NULL);
+	enum pair_role role = pairs_feed(r->pairs, ev, KEEP_ALL, &slice);
+	bool nests = role != PAIR_NONE && slice.rule != NULL && !slice.rule->async;
+	bool call = nests && ev->kernel && strcmp(slice.name, "syscall") == 0;
+
+	if (call && role == PAIR_START)
+		t->syscall = call_of(r, ev);
+	if (nests && !ev->kernel && role == PAIR_END)
+		around_leave(t, slice.name);
+	around_note(r, t);
+	if (call && role == PAIR_END)
+		t->syscall = NULL;
+	if (nests && !ev->kernel && role == PAIR_START && t->depth++ < DEPTH_MAX)
+		t->operations[t->depth - 1] = slice.name;
+}
+
+const struct around *
+around_now(const struct dump *d)
+{
+	/* With --reverse, events are put out after all have been shown. */
+	return d->around == NULL || d->reverse != NULL ? &nothing : d->around->now;
+}
+
+void
+around_recall(struct dump *d, const struct around *what)
+{
+	if (d->around != NULL)
+		d->around->now = what;
+}
+
+void
+around_free(struct dump *d)
+{
+	if (d->around == NULL)
+		return;
+	pairs_free(d->around->pairs);
+	tnf_map_free(&d->around->threads);
+	tnf_map_free(&d->around->numbers);
+	tnf_map_free(&d->around->seen);
+	free(d->around);
+	d->around = NULL;
+}
