@@ -49,17 +49,6 @@ void kp_import_row_words(struct kp_import_row *, const uint32_t *tags);
 void kp_import_stop(struct kp *, struct kp_import *);
 void kp_import_change(struct kp *, struct kp_import *, bool enabled, bool traced);
 
-/* where.c: conditions on members, as the kernel compares them. */
-/*
- * "len > 1000 and dev = \"eth0\" or rc != 0": comparisons of a member with a number
- * or a text, joined by "and", these by "or".  = (==), !=, <, <=, >, >= and & (has
- * any of these bits) for numbers; = and != for texts, which may end in * (what
- * follows may be anything).  0 and the number of conditions in ret->n; -EINVAL, and
- * kp_detail() tells what is not understood.
- */
-int kp_where_compile(struct kp *, const struct kp_import *, const char *text,
-    struct kp_where *ret);
-
 struct kp;
 
 /* The directory of tracefs, as far as kp_tracefs_find() knows. */

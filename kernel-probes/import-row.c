@@ -11,6 +11,7 @@
 #include "kernel-probes/defs.h"
 #include "kernel-probes/handle.h"
 #include "kernel-probes/import-impl.h"
+#include "kernel-probes/where.h"
 
 static uint32_t
 hash_add(uint32_t h, const char *s)
@@ -102,6 +103,14 @@ per_window(uint32_t rate)
 	return rate == 0 ? 0 : n == 0 ? 1 : (uint32_t)n;
 }
 
+static int
+compile(struct kp *kp, const struct kp_import *imp, const char *text, struct kp_where *ret)
+{
+	const struct kp_where_of of = { imp->name, imp->member, imp->members, kp->detail, sizeof kp->detail };
+
+	return kp_where_compile(&of, text, ret);
+}
+
 int
 kp_import_row_where(struct kp *kp, struct kp_import *imp)
 {
@@ -114,7 +123,7 @@ kp_import_row_where(struct kp *kp, struct kp_import *imp)
 		bpf_map_delete_elem(kp->where_fd, &slot);
 		return 0;
 	}
-	if ((r = kp_where_compile(kp, imp, imp->where, &w)) < 0)
+	if ((r = compile(kp, imp, imp->where, &w)) < 0)
 		return r;
 	r = bpf_map_update_elem(kp->where_fd, &slot, &w, BPF_ANY);
 	if (r < 0)
@@ -157,7 +166,7 @@ kp_probe_where(struct kp *kp, unsigned id, const char *text)
 	if (text == NULL && imp->where == NULL)
 		return 0;
 	if ((r = kp_state_usable(kp)) < 0 || (r = kp_import_describe(kp, imp)) < 0 ||
-	    (text != NULL && (r = kp_where_compile(kp, imp, text, &w)) < 0))
+	    (text != NULL && (r = compile(kp, imp, text, &w)) < 0))
 		return r;
 	if (text != NULL && (strlen(text) >= sizeof ((struct kp_asked *)0)->where ||
 	    strpbrk(text, "';") != NULL))

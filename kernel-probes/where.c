@@ -3,17 +3,16 @@
  */
 #include <ctype.h>
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "kernel-probes/defs.h"
-#include "kernel-probes/handle.h"
-#include "kernel-probes/import-impl.h"
+#include "kernel-probes/where.h"
 
 struct reader {
-	struct kp	*kp;
-	const struct kp_import *imp;
+	const struct kp_where_of *of;
 	const char	*p;
 };
 
@@ -25,6 +24,17 @@ static const struct {
 	{ ">=", KP_W_AT_LEAST }, { "=", KP_W_EQUAL }, { "<", KP_W_BELOW },
 	{ ">", KP_W_ABOVE }, { "&", KP_W_BITS },
 };
+
+static int __attribute__((format(printf, 2, 3)))
+wrong(struct reader *r, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(r->of->why, r->of->size, fmt, ap);
+	va_end(ap);
+	return -EINVAL;
+}
 
 static void
 skip_blanks(struct reader *r)
@@ -51,11 +61,11 @@ no_member(struct reader *r, const char *name, size_t len)
 	char list[256] = "";
 	size_t n = 0;
 
-	for (unsigned i = 0; i < r->imp->members && n < sizeof list - 1; i++)
+	for (unsigned i = 0; i < r->of->members && n < sizeof list - 1; i++)
 		n += (size_t)snprintf(list + n, sizeof list - n, " %s",
-		    r->imp->member[i].name);
-	return kp_fail(r->kp, -EINVAL, "where: %.*s: %s has no such member: it has%s",
-	    (int)len, name, r->imp->name, list);
+		    r->of->member[i].name);
+	return wrong(r, "where: %.*s: %s has no such member: it has%s",
+	    (int)len, name, r->of->probe, list);
 }
 
 static int
@@ -69,12 +79,12 @@ take_member(struct reader *r, const struct kp_import_member **ret)
 	while (isalnum((unsigned char)name[len]) || name[len] == '_')
 		len++;
 	if (len == 0)
-		return kp_fail(r->kp, -EINVAL, "where: \"%.20s\": a member was expected", name);
-	for (unsigned i = 0; i < r->imp->members; i++)
-		if (strlen(r->imp->member[i].name) == len &&
-		    strncmp(r->imp->member[i].name, name, len) == 0) {
+		return wrong(r, "where: \"%.20s\": a member was expected", name);
+	for (unsigned i = 0; i < r->of->members; i++)
+		if (strlen(r->of->member[i].name) == len &&
+		    strncmp(r->of->member[i].name, name, len) == 0) {
 			r->p += len;
-			*ret = &r->imp->member[i];
+			*ret = &r->of->member[i];
 			return 0;
 		}
 	return no_member(r, name, len);
@@ -90,7 +100,7 @@ take_operator(struct reader *r, struct kp_condition *c)
 			c->op = (__u8)operators[i].op;
 			return 0;
 		}
-	return kp_fail(r->kp, -EINVAL, "where: \"%.20s\": one of = != < <= > >= & was expected",
+	return wrong(r, "where: \"%.20s\": one of = != < <= > >= & was expected",
 	    r->p);
 }
 
@@ -106,7 +116,7 @@ take_number(struct reader *r, struct kp_condition *c)
 	else
 		c->value[0] = strtoull(r->p, &end, 0);
 	if (end == r->p || errno != 0 || isalnum((unsigned char)*end) || *end == '_')
-		return kp_fail(r->kp, -EINVAL, "where: \"%.20s\": a number was expected", r->p);
+		return wrong(r, "where: \"%.20s\": a number was expected", r->p);
 	r->p = end;
 	return 0;
 }
@@ -121,13 +131,13 @@ take_text(struct reader *r, struct kp_condition *c)
 
 	skip_blanks(r);
 	if (*r->p != '"' || (end = strchr(r->p + 1, '"')) == NULL)
-		return kp_fail(r->kp, -EINVAL, "where: \"%.20s\": a text in double quotes "
+		return wrong(r, "where: \"%.20s\": a text in double quotes "
 		    "was expected", r->p);
 	if (c->op != KP_W_EQUAL && c->op != KP_W_UNEQUAL)
-		return kp_fail(r->kp, -EINVAL, "where: texts are = or !=, and no more");
+		return wrong(r, "where: texts are = or !=, and no more");
 	n = (size_t)(end - r->p - 1);
 	if (n >= sizeof value)
-		return kp_fail(r->kp, -EINVAL, "where: \"%.20s...\": at most %u characters",
+		return wrong(r, "where: \"%.20s...\": at most %u characters",
 		    r->p + 1, KP_WHERE_TEXT - 1);
 	memcpy(value, r->p + 1, n);
 	if (n > 0 && value[n - 1] == '*')
@@ -164,23 +174,22 @@ take_condition(struct reader *r, struct kp_condition *c)
 		return take_number(r, c);
 	}
 	if (kp_defs_record(m->type) != KP_R_STRING)
-		return kp_fail(r->kp, -EINVAL, "where: %s is an array: only numbers and texts "
+		return wrong(r, "where: %s is an array: only numbers and texts "
 		    "are compared", m->name);
 	return take_text(r, c);
 }
 
 int
-kp_where_compile(struct kp *kp, const struct kp_import *imp, const char *text,
-    struct kp_where *ret)
+kp_where_compile(const struct kp_where_of *of, const char *text, struct kp_where *ret)
 {
-	struct reader r = { kp, imp, text };
+	struct reader r = { of, text };
 	bool first = true;
 	int e;
 
 	memset(ret, 0, sizeof *ret);
 	for (;;) {
 		if (ret->n == KP_WHERE_MAX)
-			return kp_fail(kp, -EINVAL, "where: at most %u comparisons", KP_WHERE_MAX);
+			return wrong(&r, "where: at most %u comparisons", KP_WHERE_MAX);
 		ret->c[ret->n].first = first;
 		if ((e = take_condition(&r, &ret->c[ret->n])) < 0)
 			return e;
@@ -192,7 +201,7 @@ kp_where_compile(struct kp *kp, const struct kp_import *imp, const char *text,
 		if (take_word(&r, "or"))
 			first = true;
 		else if (!take_word(&r, "and"))
-			return kp_fail(kp, -EINVAL, "where: \"%.20s\": \"and\" or \"or\" was "
+			return wrong(&r, "where: \"%.20s\": \"and\" or \"or\" was "
 			    "expected", r.p);
 	}
 }

@@ -44,17 +44,26 @@ put_text(struct making *m, const char *s)
 	return at;
 }
 
+static const struct { const char *name; uint8_t kind; } kinds[] = {
+	{ "tnf_int8", TNF_ARG_INT8 }, { "tnf_uint8", TNF_ARG_UINT8 },
+	{ "tnf_int16", TNF_ARG_INT16 }, { "tnf_uint16", TNF_ARG_UINT16 },
+	{ "tnf_int32", TNF_ARG_INT32 }, { "tnf_uint32", TNF_ARG_UINT32 },
+	{ "tnf_int64", TNF_ARG_INT64 }, { "tnf_uint64", TNF_ARG_UINT64 },
+	{ "tnf_opaque", TNF_ARG_OPAQUE }, { "tnf_string", TNF_ARG_STRING },
+};
+
+const char *
+tnfctl_fast_type(uint8_t kind)
+{
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (kinds[i].kind == kind)
+			return kinds[i].name;
+	return NULL;
+}
+
 static uint8_t
 kind_of(const char *type)
 {
-	static const struct { const char *name; uint8_t kind; } kinds[] = {
-		{ "tnf_int8", TNF_ARG_INT8 }, { "tnf_uint8", TNF_ARG_UINT8 },
-		{ "tnf_int16", TNF_ARG_INT16 }, { "tnf_uint16", TNF_ARG_UINT16 },
-		{ "tnf_int32", TNF_ARG_INT32 }, { "tnf_uint32", TNF_ARG_UINT32 },
-		{ "tnf_int64", TNF_ARG_INT64 }, { "tnf_uint64", TNF_ARG_UINT64 },
-		{ "tnf_opaque", TNF_ARG_OPAQUE }, { "tnf_string", TNF_ARG_STRING },
-	};
-
 	for (size_t i = 0; type != NULL && i < sizeof(kinds) / sizeof(kinds[0]); i++)
 		if (strcmp(kinds[i].name, type) == 0)
 			return kinds[i].kind;
@@ -132,7 +141,7 @@ put_site(struct making *m, struct fast_site *s, struct tnf_fast_site *there)
 	there->pushed = s->site.pushed;
 	memcpy(there->before, s->before, sizeof(s->before));
 	memcpy(there->jump, s->jump, sizeof(s->jump));
-	if (m->h->ops->write(m->h, s->note, there, sizeof(*there)))
+	if (m->h->ops->write(m->h, s->note, there, offsetof(struct tnf_fast_site, c)))
 		r->sites++;
 	else
 		m->why = "its memory cannot be written";
@@ -260,16 +269,17 @@ make_all(struct making *m)
 			    "its name or its arguments are too long";
 }
 
-/* Those that were imported as this one was, and are not made yet. */
+/* Functions that were imported as this one was, and are not made yet.  USDT probes wait: their
+   arguments may be given names before. */
 static bool
 is_of_batch(const tnfctl_probe_t *p, const tnfctl_probe_t *other)
 {
-	return !other->gone && other->fast != NULL && !other->fast->made && other->import != NULL &&
+	return p->import->spec.flags & KP_UPROBE_FUNCTION && !other->gone && other->fast != NULL && !other->fast->made && other->import != NULL &&
 	    other->import->slow == NULL && other->import->args == NULL && strcmp(other->import->keys, p->import->keys) == 0;
 }
 
 tnfctl_errcode_t
-tnfctl_fast_make(tnfctl_handle_t *h, tnfctl_probe_t *p)
+tnfctl_fast_make(tnfctl_handle_t *h, tnfctl_probe_t *p, bool others)
 {
 	struct making m = { .h = h, .v = calloc(h->nprobes, sizeof(*m.v)) };
 	struct proc *proc = direct_proc(h);
@@ -279,7 +289,7 @@ tnfctl_fast_make(tnfctl_handle_t *h, tnfctl_probe_t *p)
 	if (m.v == NULL)
 		return tnfctl_error_set(TNFCTL_ERR_ALLOCFAIL, NULL);
 	m.v[m.n++] = p;
-	for (size_t i = 0; i < h->nprobes; i++)
+	for (size_t i = 0; others && i < h->nprobes; i++)
 		if (h->probes[i] != p && is_of_batch(p, h->probes[i]))
 			m.v[m.n++] = h->probes[i];
 	m.c = &c;

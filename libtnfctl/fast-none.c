@@ -23,6 +23,18 @@ tnfctl_fast_set(tnfctl_handle_t *h, tnfctl_probe_t *p, bool enabling, bool on)
 	return tnfctl_wrong_kind(none);
 }
 
+tnfctl_errcode_t
+tnfctl_fast_make(tnfctl_handle_t *h, tnfctl_probe_t *p, bool others)
+{
+	return tnfctl_wrong_kind(none);
+}
+
+tnfctl_errcode_t
+tnfctl_fast_where(tnfctl_handle_t *h, const tnfctl_probe_t *p, const char *conditions)
+{
+	return tnfctl_wrong_kind(none);
+}
+
 void
 tnfctl_fast_give_up(tnfctl_probe_t *p, const char *why)
 {

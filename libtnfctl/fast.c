@@ -313,7 +313,7 @@ tnfctl_fast_set(tnfctl_handle_t *h, tnfctl_probe_t *p, bool enabling, bool on)
 {
 	tnfctl_errcode_t err;
 
-	if (!p->fast->made && p->import->slow == NULL && (err = tnfctl_fast_make(h, p)) != TNFCTL_ERR_NONE)
+	if (!p->fast->made && p->import->slow == NULL && (err = tnfctl_fast_make(h, p, true)) != TNFCTL_ERR_NONE)
 		return err;
 	if (!p->fast->made) {
 		tnfctl_fast_give_up(p, p->import->slow);

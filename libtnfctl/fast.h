@@ -79,11 +79,16 @@ void	tnfctl_fast_give_up(tnfctl_probe_t *, const char *why);
    kernel gets it. */
 tnfctl_errcode_t tnfctl_fast_set(tnfctl_handle_t *, tnfctl_probe_t *, bool enabling, bool on);
 
-/* fast-make.c: defines the probe in the process, with those that were imported with it.  NONE also
+/* fast-make.c: defines the probe in the process; others: with those that were imported with it.  NONE also
    if it cannot be: then import->slow says why. */
-tnfctl_errcode_t tnfctl_fast_make(tnfctl_handle_t *, tnfctl_probe_t *);
+tnfctl_errcode_t tnfctl_fast_make(tnfctl_handle_t *, tnfctl_probe_t *, bool others);
 /* Reads what earlier controllers have made, and undoes what one has left half done. */
 void	tnfctl_fast_settle(tnfctl_handle_t *);
+
+const char *tnfctl_fast_type(uint8_t kind);	/* enum tnf_argument_kind; NULL: none */
+
+/* fast-where.c: as tnfctl_probe_where(), of a probe that is made. */
+tnfctl_errcode_t tnfctl_fast_where(tnfctl_handle_t *, const tnfctl_probe_t *, const char *conditions);
 
 /* pads.c: memory of the process.  All return NULL, or why not. */
 const char *tnfctl_pads_area(struct calls *, struct fast_room *, size_t sites, size_t text);

@@ -180,6 +180,6 @@ tnfctl_errcode_t tnfctl_wrong_kind(const char *why);
 #define ONLY_SETTINGS	"only the kernel has settings"
 #define ONLY_FROZEN	"only the kernel tells whether it is frozen"
 #define ONLY_ARGS	"args: only USDT probes and functions have them"
-#define ONLY_WHERE	"where: only imported probes have conditions"
+#define ONLY_WHERE	"where: only USDT probes, functions and tracepoints have conditions"
 
 #endif

@@ -310,19 +310,49 @@ tnfctl_probe_describe(tnfctl_handle_t *h, tnfctl_probe_t *p)
 	return TNFCTL_ERR_NONE;
 }
 
+/* The arguments of a fast probe that is not made yet. */
+static tnfctl_errcode_t
+fast_args(tnfctl_handle_t *h, tnfctl_probe_t *p, const char *args)
+{
+	struct kp_uprobe_found found = { .members = 0 };
+	struct kp_uprobe_spec spec = p->import->spec;
+	size_t n = strlen(spec.symbol);
+	char *copy;
+	int e;
+
+	if ((size_t)snprintf(spec.symbol + n, sizeof spec.symbol - n, " %s", args) >= sizeof spec.symbol - n)
+		return tnfctl_error_set(TNFCTL_ERR_BADARG, "%s: args: they are too long", p->import->name);
+	e = imports_find(&spec, &found);
+	free(found.site);
+	if (e != 0)
+		return tnfctl_error_set(TNFCTL_ERR_BADARG, "%s", found.why);
+	if ((copy = strdup(args)) == NULL)
+		return tnfctl_error_set(TNFCTL_ERR_ALLOCFAIL, NULL);
+	free(p->import->args);
+	p->import->args = copy;
+	p->import->described = false;
+	return tnfctl_probe_describe(h, p);
+}
+
 TNFCTL_API tnfctl_errcode_t
 tnfctl_probe_args(tnfctl_handle_t *h, tnfctl_probe_t *p, const char *args)
 {
 	struct kp *kernel = tnfctl_kernel_of(h);
 	tnfctl_errcode_t err;
 	char *copy, *old;
-	unsigned id;
-	int e;
+	unsigned id = 0;
+	int e = 0;
 
 	if (kernel != NULL)
 		return tnfctl_kernel_argument(kernel, kp_uprobe_args(kernel, (unsigned)p->id, args));
+	if (p->fast != NULL && p->fast->made)
+		return tnfctl_error_set(TNFCTL_ERR_BUSY, "the process has it with other arguments already: "
+		    "give them before it is first switched on");
 	if (p->import == NULL || p->gone)
 		return tnfctl_wrong_kind(ONLY_ARGS);
+	tnfctl_import_decide(h, p, true);
+	if (p->fast != NULL)
+		return fast_args(h, p, args);
 	if ((err = imports_session(h)) != TNFCTL_ERR_NONE)
 		return err;
 	if ((copy = strdup(args)) == NULL)
@@ -347,6 +377,15 @@ tnfctl_probe_where(tnfctl_handle_t *h, tnfctl_probe_t *p, const char *conditions
 	tnfctl_errcode_t err;
 	int e = 0;
 
+	if (kp == NULL)
+		tnfctl_import_decide(h, p, conditions != NULL);
+	if (p->fast != NULL && !p->fast->made && conditions != NULL && p->import->slow == NULL &&
+	    (err = tnfctl_fast_make(h, p, false)) != TNFCTL_ERR_NONE)
+		return err;
+	if (p->fast != NULL && p->fast->made)
+		return p->gone ? file_gone(p) : tnfctl_fast_where(h, p, conditions);
+	if (p->fast != NULL && conditions == NULL)
+		return TNFCTL_ERR_NONE;
 	if (kp == NULL && (p->import == NULL || p->gone))
 		return conditions == NULL ? TNFCTL_ERR_NONE : tnfctl_wrong_kind(ONLY_WHERE);
 	if (kp == NULL) {

@@ -19,7 +19,7 @@
 #include "libtnfctl/fast.h"
 
 #define PAGE		4096u
-#define AREA_SIZE	(256u << 10)
+#define AREA_SIZE	(512u << 10)
 #define GUARD		(1u << 20)	/* to what is mapped beside */
 
 static uintptr_t

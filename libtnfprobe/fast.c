@@ -162,6 +162,77 @@ put_values(struct tnf_fast_regs *r, const struct tnf_fast_site *site, char *even
 			put_value(r, site, v, event);
 }
 
+static bool
+compares(uint64_t a, uint64_t b, const struct tnf_fast_condition *c)
+{
+	bool less = c->sign ? (int64_t)a < (int64_t)b : a < b;
+
+	switch (c->op) {
+	case TNF_FAST_EQUAL:
+		return a == b;
+	case TNF_FAST_UNEQUAL:
+		return a != b;
+	case TNF_FAST_BELOW:
+		return less;
+	case TNF_FAST_AT_MOST:
+		return less || a == b;
+	case TNF_FAST_ABOVE:
+		return !less && a != b;
+	case TNF_FAST_AT_LEAST:
+		return !less;
+	}
+	return (a & b) != 0;
+}
+
+/* Memory that cannot be read is equal to no text. */
+static bool
+same_text(const struct tnf_fast_regs *r, const struct tnf_fast_value *v,
+    const struct tnf_fast_condition *c)
+{
+	uint64_t text[4] = { 0 }, from = value_of(r, v);
+	size_t max = v->counted ? value_of(r, v + 1) : sizeof(text);
+
+	if (from == 0 || (copy_safely(text, from, max < sizeof(text) ? max : sizeof(text)) == 0 && max > 0))
+		return false;
+	for (unsigned i = 0; i < 4; i++)
+		if ((text[i] & c->mask[i]) != c->with[i])
+			return false;
+	return true;
+}
+
+static bool
+holds(const struct tnf_fast_regs *r, const struct tnf_fast_site *site,
+    const struct tnf_fast_condition *c)
+{
+	unsigned cut = 56 - 8 * ((c->size - 1u) % 8);
+	uint64_t x;
+
+	if (c->value >= site->n)
+		return false;
+	if (c->size == 0)
+		return same_text(r, &site->v[c->value], c) == (c->op == TNF_FAST_EQUAL);
+	x = value_of(r, &site->v[c->value]) << cut;
+	return compares(c->sign ? (uint64_t)((int64_t)x >> cut) : x >> cut, c->with[0], c);
+}
+
+static bool __attribute__((noinline))
+where_holds(struct tnf_fast_regs *r, const struct tnf_fast_site *site)
+{
+	bool all = false;
+
+	r->r[TNF_FAST_IP] = site->resume - 1;
+	r->r[TNF_FAST_NONE] = 0;
+	for (unsigned i = 0; i < site->conditions && i < TNF_FAST_CONDITIONS; i++) {
+		if (site->c[i].first) {
+			if (all)
+				return true;
+			all = true;
+		}
+		all = all && holds(r, site, &site->c[i]);
+	}
+	return all;
+}
+
 /* Called by a trampoline.  While the probe is on, but neither traced nor connected, this is all
    that the program does for it. */
 void NO_GUARD
@@ -173,9 +244,11 @@ tnf_fast_hit(struct tnf_fast_regs *r, const struct tnf_fast_site *site)
 
 	if (p->test == 0 || (!p->traced && p->chain == NULL))
 		return;
+	r->r[TNF_FAST_SP] += site->pushed;
+	if (unlikely(site->conditions != 0) && !where_holds(r, site))
+		return;
 	if ((event = event_alloc(p, &setup, (uintptr_t)r, true)) == NULL)
 		return;
-	r->r[TNF_FAST_SP] += site->pushed;
 	put_values(r, site, event);
 	event_commit(&setup);
 }

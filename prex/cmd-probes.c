@@ -136,8 +136,8 @@ const struct cmd cmd_trace = {
 	.help =
 	    "Lets the selected probes write a record each time they are hit, if they are\n"
 	    "enabled as well.  Probes of a process are traced at first, those of the kernel\n"
-	    "are not.  Imported probes can have conditions on their members, which the\n"
-	    "kernel compares:  trace net.net_dev_xmit where 'len > 1000 and rc != 0' .\n"
+	    "are not.  Imported probes can have conditions on their members, compared\n"
+	    "before a hit is recorded:  trace net.net_dev_xmit where 'len > 1000 and rc != 0' .\n"
 	    "Arguments of USDT probes and functions can be given names, and types where they\n"
 	    "are no numbers (string, chars, address):  trace app.query args 'text:string n' .\n",
 	.modes = MODE_BOTH,

@@ -154,6 +154,7 @@ enum tnf_process_state {
  */
 #define TNF_FAST_JUMP		5u	/* bytes that are replaced */
 #define TNF_FAST_VALUES		12u
+#define TNF_FAST_CONDITIONS	8u
 #define TNF_FAST_BEFORE_ENTRY	22
 #define TNF_FAST_BEFORE_INNER	27
 
@@ -200,6 +201,27 @@ enum tnf_fast_patched {
 	TNF_FAST_RAISED = 2	/* and the semaphore is raised */
 };
 
+/*
+ * A site records only where conditions hold: alternatives joined by "or", each a run of conditions
+ * joined by "and".  Each compares a value of the site, as it is recorded, with a number or with the
+ * bytes of a text that are in the mask; of texts only EQUAL and UNEQUAL.
+ */
+enum tnf_fast_compare {
+	TNF_FAST_EQUAL, TNF_FAST_UNEQUAL, TNF_FAST_BELOW, TNF_FAST_AT_MOST, TNF_FAST_ABOVE,
+	TNF_FAST_AT_LEAST,
+	TNF_FAST_BITS		/* any bit of the number */
+};
+
+struct tnf_fast_condition {
+	tnf_uint8_t value;	/* which */
+	tnf_uint8_t size;	/* of the number in an event; 0: a text */
+	tnf_uint8_t sign;
+	tnf_uint8_t op;		/* enum tnf_fast_compare */
+	tnf_uint8_t first;	/* of an alternative */
+	tnf_uint8_t pad[3];
+	tnf_uint64_t with[4], mask[4];
+};
+
 struct tnf_fast_site {
 	struct tnf_probe_control *volatile probe;	/* libtnfprobe's; NULL: not defined */
 	tnf_uint64_t resume;	/* one more than the address of the site */
@@ -208,12 +230,14 @@ struct tnf_fast_site {
 	volatile tnf_uint32_t patched;	/* enum tnf_fast_patched */
 	tnf_uint32_t length;	/* of the instructions that the jump touches */
 	tnf_uint32_t pushed;	/* how far the stack pointer is below that of the function's entry */
-	tnf_uint64_t semaphore;	/* the controller's: 16 bits that it raises by one while the site is
-				   on; 0: none */
+	volatile tnf_uint64_t conditions;	/* 0: it records whenever it is hit */
 	tnf_uint8_t before[8];	/* the first TNF_FAST_JUMP bytes without the jump, ... */
 	tnf_uint8_t jump[8];	/* ... and with it */
+	tnf_uint64_t semaphore;	/* the controller's: 16 bits that it raises by one while the site is
+				   on; 0: none */
 	const char *name, *keys, *detail;	/* as tnf_probe_define() takes them; in the area */
 	struct tnf_fast_value v[TNF_FAST_VALUES];
+	struct tnf_fast_condition c[TNF_FAST_CONDITIONS];
 };
 
 struct tnf_fast_area {

@@ -54,6 +54,29 @@ is_loaded || fail "it has no libtnfprobe"
 echo >&6
 events() { [ "$("$dump" "$TMP/t.tnf" 2>/dev/null | grep -c " $1 ")" -ge "$2" ]; }
 wait_for 60 events victim.none 1 || fail "no event of a USDT probe: $("$dump" "$TMP/t.tnf")"
+
+# Conditions, and names of arguments: an event of the first two alone.
+run -p "$pid" -c "trace name=victim.twice where 'nothing = 3'" && fail "a member that is not there"
+told 'where: nothing: victim.twice has no such member: it has arg1'
+run -p "$pid" -c "trace name=victim.sizes where 'arg1 = -128 and arg8 > 5 or arg2 = 7'; trace function=described \
+where 'said = \"six*\" and small < 0'; trace name=victim.counted args 'what:chars n' where 'what = \"xxx*\" and n & 4'
+trace name=victim.twelve where 'arg1 < 100'; trace name=victim.forms where 'arg2 != 1 or arg3 >= 4'
+enable name=victim.sizes name=victim.counted name=victim.twelve name=victim.forms" || fail "where: $(cat "$TMP/said")"
+n=$("$dump" "$TMP/t.tnf" | grep -c ' described_entry ')
+echo >&6
+wait_for 60 events described_entry $((n + 1)) || fail "where: $("$dump" "$TMP/t.tnf")"
+"$dump" "$TMP/t.tnf" >"$TMP/dump"
+grep -q ' victim.sizes .*arg1: -128' "$TMP/dump" || fail "where on numbers: $(cat "$TMP/dump")"
+grep -q ' victim.counted .*what: "xxxxx" n: 5' "$TMP/dump" || fail "args: $(cat "$TMP/dump")"
+grep -qE ' victim.(twelve|forms) ' "$TMP/dump" && fail "conditions that do not hold: $(cat "$TMP/dump")"
+run -p "$pid" -c "trace name=victim.counted args 'other'" && fail "other arguments"
+told 'the process has it with other arguments already'
+run -p "$pid" -c "trace name=victim.sizes where 'arg1 = 0'; trace function=described where 'said = \"sex*\"'; trace name=victim.twelve" ||
+	fail "other conditions: $(cat "$TMP/said")"
+echo >&6
+wait_for 60 events victim.twelve 1 || fail "no conditions any more: $("$dump" "$TMP/t.tnf")"
+[ "$("$dump" "$TMP/t.tnf" | grep -c ' victim.sizes ')" -eq 1 ] || fail "other conditions: $("$dump" "$TMP/t.tnf")"
+[ "$("$dump" "$TMP/t.tnf" | grep -c ' described_entry ')" -eq $((n + 1)) ] || fail "other texts: $("$dump" "$TMP/t.tnf")"
 run -p "$pid" -c 'disable keys=victim keys=function; list probes name=victim.none' || fail "disable: $(cat "$TMP/said")"
 told '^name=victim.none enable=off'
 
