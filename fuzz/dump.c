@@ -66,6 +66,7 @@ static const struct {
 	    "has sysnum and cpu in (0, 1) or p.x < d or s != key" } },
 	{ { "to", "otlp" } },
 	{ { "to", "otlp-pb" } },
+	{ { "to", "otlp-logs-pb" } },
 	{ { "why", NULL } },
 	{ { "why", "json" } },
 	{ { "why", NULL }, { "to", "folded" } },

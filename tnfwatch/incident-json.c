@@ -50,6 +50,8 @@ incident_json_firing(struct out *o, const struct firing *w, int64_t mono_to_wall
 	put_text(o, ", ", "reason", w->reason);
 	if (w->note != NULL)
 		put_text(o, ", ", "note", w->note);
+	if (w->trace != NULL)
+		put_text(o, ", ", "trace", w->trace);
 	out_lit(o, ", \"event\": ");
 	out_str(o, w->event != NULL ? w->event : "null");
 	out_char(o, '}');

@@ -69,6 +69,7 @@ journal_incident(const struct config *c, const struct window *w, const char *pat
 	field(&o, "TNF_SOURCE", first->source);
 	field(&o, "TNF_NOTE", first->note);
 	field(&o, "TNF_EVENT", first->event);
+	field(&o, "TRACE_ID", first->trace);
 	if ((e = send_entry(c->journal, &o)) != 0)
 		say("journal = %s: %s", c->journal, strerror(e));
 	tnf_out_close(&o);

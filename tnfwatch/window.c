@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "analysis/attrs.h"
 #include "analysis/json.h"
 #include "tnfwatch/config.h"
 #include "tnfwatch/incident.h"
@@ -17,6 +18,7 @@
 #include "tnfwatch/window.h"
 
 #define QUESTIONS_MAX	(FIRINGS_MAX / 2)
+#define TRACE_DIGITS	32u
 
 static char *
 copy_or_null(const char *s)
@@ -84,6 +86,28 @@ event_text(const struct trigger_firing *f, int64_t mono_to_wall)
 	return text;
 }
 
+/* The trace that the operation belongs to: the member "trace" of its start, or of the event. */
+static char *
+trace_of(const struct trigger_firing *f)
+{
+	const struct trigger_span *span = f->span;
+	const struct tnf_event *ev = span != NULL ? span->start : f->event;
+	int i = ev != NULL ? perprobe_member(ev->probe, "trace") : -1;
+	struct tnf_value v;
+
+	if (i < 0 || (span != NULL ? (unsigned)i >= span->n : !tnf_event_value(ev, (unsigned)i, &v)))
+		return NULL;
+	if (span != NULL)
+		v = span->values[i];
+	if (v.null || v.kind != TNF_K_STRING || v.u.s.len != TRACE_DIGITS)
+		return NULL;
+	char *text = tnf_xstrndup(v.u.s.chars, TRACE_DIGITS);
+	if (strspn(text, "0123456789abcdef") == TRACE_DIGITS)
+		return text;
+	free(text);
+	return NULL;
+}
+
 void
 window_add(struct window *w, const char *trigger, const struct trigger_firing *fired,
     const char *source, const char *note)
@@ -104,6 +128,7 @@ window_add(struct window *w, const char *trigger, const struct trigger_firing *f
 	f->reason = copy_or_null(fired->reason);
 	f->note = copy_or_null(note);
 	f->event = event_text(fired, w->mono_to_wall);
+	f->trace = trace_of(fired);
 }
 
 void
@@ -143,6 +168,7 @@ window_clear(struct window *w)
 		free(f->reason);
 		free(f->note);
 		free(f->event);
+		free(f->trace);
 	}
 	free(w->id);
 	w->id = NULL;
@@ -158,8 +184,10 @@ window_add_again(struct window *w, const struct firing *f, const char *reason)
 	size_t n = w->n;
 
 	window_add(w, f->trigger, &fired, f->source, f->note);
-	if (w->n > n)
+	if (w->n > n) {
 		w->firing[n].event = copy_or_null(f->event);
+		w->firing[n].trace = copy_or_null(f->trace);
+	}
 }
 
 /*

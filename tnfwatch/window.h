@@ -21,6 +21,7 @@ struct firing {
 	char	*reason;
 	char	*note;		/* from outside; or NULL */
 	char	*event;		/* JSON; NULL: there is none */
+	char	*trace;		/* of OpenTelemetry, in hexadecimal; NULL: not told */
 	bool	 asked;		/* by another machine: it is no trigger's */
 };
 

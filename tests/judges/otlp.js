@@ -35,7 +35,7 @@ function ids(o) {
 }
 
 const json = fs.readFileSync(lines, 'utf8').split('\n').filter(Boolean).map((line) => ids(JSON.parse(line)));
-const read = Request.fromObject({ [top]: json.flatMap((j) => j[top]) });
+const read = Request.fromObject({ [top]: json.flatMap((j) => j[top] ?? []) });
 const plain = (m) => Request.toObject(m, { longs: String, bytes: String, enums: Number });
 assert.deepStrictEqual(plain(read), plain(decoded));
 const list = what === 'trace' ? (s) => s.spans : (s) => s.logRecords;

@@ -27,6 +27,7 @@ FORMAT(pprof);
 FORMAT(html);
 int otlp_begin(struct dump *);
 int otlp_pb_begin(struct dump *);
+int otlp_logs_pb_begin(struct dump *);
 int otlp_event(struct dump *, const struct tnf_event *);
 int otlp_end(struct dump *);
 FORMAT(slice);

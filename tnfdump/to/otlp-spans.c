@@ -6,7 +6,8 @@
 #include "tnfdump/origin.h"
 #include "tnfdump/to/otlp-spans.h"
 
-enum {				/* TracesData, ResourceSpans, Resource, ScopeSpans, Scope */
+/* TracesData, ResourceSpans, Resource, ScopeSpans, Scope; those of logs have the same numbers */
+enum {
 	DATA_RESOURCE_SPANS = 1, SPANS_RESOURCE = 1, SPANS_SCOPE_SPANS = 2,
 	RESOURCE_ATTR = 1, SCOPE_SPANS_SCOPE = 1, SCOPE_SPANS_SPAN = 2,
 	SCOPE_NAME = 1, SCOPE_VERSION = 2,
@@ -49,9 +50,10 @@ container_attrs(struct otlp *e, const struct origin_container *c)
 	otlp_attr_string(e, RESOURCE_ATTR, "k8s.pod.uid", told(c->group.pod));
 }
 
-static void
-tree_resource(struct spans *all, struct tree *t, const struct tnf_event *ev)
+struct encoded
+spans_resource(struct spans *all, const struct tnf_event *ev)
 {
+	struct encoded ret = { NULL, 0 };
 	struct otlp *e = &all->e;
 	const char *host = all->d->hosts != NULL ? host_name(all->d, ev) : NULL;
 	struct tnf_event who = *ev;
@@ -63,7 +65,8 @@ tree_resource(struct spans *all, struct tree *t, const struct tnf_event *ev)
 	otlp_attr_int(e, RESOURCE_ATTR, "process.pid", who.pid);
 	otlp_attr_string(e, RESOURCE_ATTR, "process.executable.path", origin_program(all->d, ev));
 	container_attrs(e, origin_container(all->d, ev));
-	spans_keep(all, &t->resource);
+	spans_keep(all, &ret);
+	return ret;
 }
 
 struct tree *
@@ -76,7 +79,7 @@ tree_new(struct spans *all, const struct tnf_event *ev)
 	if (all->trees != NULL)
 		all->trees->before = t;
 	all->trees = t;
-	tree_resource(all, t, ev);
+	t->resource = spans_resource(all, ev);
 	return t;
 }
 
@@ -186,41 +189,64 @@ write_span(struct spans *all, const struct span *s, uint64_t left_out)
 	otlp_close(e, span);
 }
 
-static void
-write_spans(struct spans *all, struct tree *t)
+struct envelope
+spans_envelope(struct otlp *e, const struct encoded *resource, const char *outer,
+    const char *scope, const char *list)
 {
-	struct otlp *e = &all->e;
-	uint64_t left_out = t->left_out;
-	size_t spans, scope_spans, m;
+	struct envelope at;
+	size_t m;
 
 	if (e->json)
 		out_char(e->o, '{');
-	otlp_list(e, "resourceSpans");
-	spans = otlp_open(e, DATA_RESOURCE_SPANS, NULL);
+	otlp_list(e, outer);
+	at.outer = otlp_open(e, DATA_RESOURCE_SPANS, NULL);
 	m = otlp_open(e, SPANS_RESOURCE, "resource");
 	otlp_list(e, "attributes");
-	otlp_append(e, t->resource.bytes, t->resource.n);
+	otlp_append(e, resource->bytes, resource->n);
 	otlp_list_end(e);
 	otlp_close(e, m);
-	otlp_list(e, "scopeSpans");
-	scope_spans = otlp_open(e, SPANS_SCOPE_SPANS, NULL);
+	otlp_list(e, scope);
+	at.scope = otlp_open(e, SPANS_SCOPE_SPANS, NULL);
 	m = otlp_open(e, SCOPE_SPANS_SCOPE, "scope");
 	otlp_string(e, SCOPE_NAME, "name", "tnf");
 	otlp_string(e, SCOPE_VERSION, "version", TNF_VERSION);
 	otlp_close(e, m);
-	otlp_list(e, "spans");
+	otlp_list(e, list);
+	return at;
+}
+
+void
+spans_envelope_end(struct otlp *e, struct envelope at)
+{
+	otlp_list_end(e);
+	otlp_close(e, at.scope);
+	otlp_list_end(e);
+	otlp_close(e, at.outer);
+	otlp_list_end(e);
+	if (e->json)
+		out_lit(e->o, "}\n");
+}
+
+void
+spans_write(struct spans *all)
+{
+	tnf_out_bytes(&all->d->out, all->buffer.base, out_size(&all->buffer));
+	all->buffer.p = all->buffer.base;
+}
+
+static void
+write_spans(struct spans *all, struct tree *t)
+{
+	struct envelope at = spans_envelope(&all->e, &t->resource, "resourceSpans", "scopeSpans", "spans");
+	uint64_t left_out = t->left_out;
+
 	for (const struct span *s = t->first; s != NULL; s = s->next)
 		if (s->kept) {
 			write_span(all, s, left_out);
 			left_out = 0;
 		}
-	otlp_list_end(e);
-	otlp_close(e, scope_spans);
-	otlp_list_end(e);
-	otlp_close(e, spans);
-	otlp_list_end(e);
-	if (e->json)
-		out_lit(e->o, "}\n");
+	spans_envelope_end(&all->e, at);
+	spans_write(all);
 }
 
 void
@@ -230,11 +256,9 @@ tree_finish(struct spans *all, struct tree *t)
 
 	for (const struct span *s = t->first; s != NULL; s = s->next)
 		any |= s->kept;
-	if (any) {
+	if (any && !all->logs) {
 		all->left_out += t->left_out;
 		write_spans(all, t);
-		tnf_out_bytes(&all->d->out, all->buffer.base, out_size(&all->buffer));
-		all->buffer.p = all->buffer.base;
 	}
 	tree_free(all, t);
 }

@@ -1,5 +1,6 @@
 /*
- * otlp-spans.h - spans of --to otlp, in trees, until a whole tree can be written.
+ * otlp-spans.h - spans of --to otlp, in trees, until a whole tree can be written; and log
+ * records, of the triggers of tnfwatch that fired.
  */
 #ifndef TNFDUMP_TO_OTLP_SPANS_H
 #define TNFDUMP_TO_OTLP_SPANS_H
@@ -33,6 +34,7 @@ struct span {
 	struct tree	*tree;
 	struct thread	*thread;
 	char		*name;
+	struct tnf_event began;
 	int64_t		 start, end;	/* ns since 1970 */
 	struct span_ids	 id;
 	uint8_t		 outside[8];	/* the parent that the program named; zeros: none */
@@ -54,6 +56,7 @@ struct tree {
 /* The spans of a run.  'e' writes to 'buffer', which is empty between calls. */
 struct spans {
 	struct dump	*d;
+	bool		 logs;		/* records of logs alone are written */
 	struct otlp	 e;
 	struct out	 buffer, text;
 	struct tree	*trees;		/* with open spans, the newest first */
@@ -68,5 +71,30 @@ struct tree *tree_new(struct spans *, const struct tnf_event *);
 struct span *tree_add(struct tree *);
 /* Writes the spans of the tree that are kept, and frees the tree. */
 void tree_finish(struct spans *, struct tree *);
+
+/* Begins and ends the message around a list of spans or of log records: 'resource' has the
+   attributes, and the names are those of JSON. */
+struct envelope {
+	size_t	 outer, scope;
+};
+struct envelope spans_envelope(struct otlp *, const struct encoded *resource, const char *outer,
+    const char *scope, const char *list);
+void spans_envelope_end(struct otlp *, struct envelope);
+/* Encodes the attributes of the event's process. */
+struct encoded spans_resource(struct spans *, const struct tnf_event *);
+void spans_write(struct spans *);	/* what the buffer has goes out */
+
+/*
+ * otlp-logs.c: the event "fired" of tnfwatch becomes a record of a log with the trace and the
+ * span of what fired.
+ */
+struct logs;
+
+struct logs *logs_new(void);
+void logs_free(struct logs *);
+/* A span has ended; it is looked for when a trigger fires. */
+void logs_ended(struct logs *, const struct span *, int64_t duration);
+/* Writes a record and returns true if the event is one of a trigger; 'wall': its time since 1970. */
+bool logs_fired(struct logs *, struct spans *, const struct tnf_event *, int64_t wall);
 
 #endif

@@ -32,6 +32,7 @@ struct thread {
 
 struct otlp_run {
 	struct spans	 spans;
+	struct logs	*logs;
 	struct map	 threads;	/* struct thread by struct thread_key */
 	struct map	 sent;		/* struct span_ids by the key of a message */
 	struct perprobe	 message_roles;
@@ -161,20 +162,21 @@ span_identify(struct otlp_run *r, struct span *s, const struct pair_slice *p,
     const struct tnf_event *ev)
 {
 	int name = perprobe_member(ev->probe, "name");
+	bool own = program_id(ev, "trace", s->id.trace, sizeof(s->id.trace)) &&
+	    program_id(ev, "span", s->id.span, sizeof(s->id.span));
 	struct tnf_value v;
 	uint64_t h;
 
-	if (program_id(ev, "trace", s->id.trace, sizeof(s->id.trace)) &&
-	    program_id(ev, "span", s->id.span, sizeof(s->id.span))) {
+	if (own && name >= 0 && tnf_event_value(ev, (unsigned)name, &v) && !v.null &&
+	    v.kind == TNF_K_STRING)
+		s->name = tnf_xstrndup(v.u.s.chars, v.u.s.len);
+	else
+		s->name = tnf_xstrdup(pretty_slice_name(p));
+	if (own) {
 		if (!program_id(ev, "parent", s->outside, sizeof(s->outside)))
 			memset(s->outside, 0, sizeof(s->outside));
-		if (name >= 0 && tnf_event_value(ev, (unsigned)name, &v) && !v.null &&
-		    v.kind == TNF_K_STRING)
-			s->name = tnf_xasprintf("%.*s", (int)v.u.s.len, v.u.s.chars);
-	}
-	if (s->name != NULL)
 		return;
-	s->name = tnf_xstrdup(pretty_slice_name(p));
+	}
 	h = mix(mix_text(0, origin_fact(r->spans.d, ev->file, "boot")), (uint64_t)ev->time);
 	h = mix(h, (uint64_t)(uint32_t)ev->pid << 32 | ev->lwpid);
 	h = mix(mix_text(h, s->name), s->tree->n);
@@ -219,6 +221,7 @@ span_begin(struct otlp_run *r, const struct pair_slice *p, const struct tnf_even
 	if (s == NULL)
 		return NULL;
 	s->thread = th;
+	s->began = *ev;
 	s->parent = th->innermost;
 	s->start = s->end = wall_time(r, ev->file, ev->time);
 	span_identify(r, s, p, ev);
@@ -278,6 +281,7 @@ span_end(struct otlp_run *r, struct span *s, const struct pair_slice *p,
 	s->kept = p->kept;
 	s->open = false;
 	s->end = s->start + p->duration;
+	logs_ended(r->logs, s, p->duration);
 	encode_members(r, SPAN_ATTR, p->start, ev->probe);
 	spans_keep(&r->spans, &s->attrs);
 	encode_members(r, SPAN_ATTR, ev, NULL);
@@ -354,6 +358,7 @@ run_begin(struct dump *d, bool json)
 	for (const struct filter *f = d->filters; f != NULL; f = f->next)
 		r->kernel |= (f->asks & KEEP_WHAT) != 0;
 	reports_pairs(d);
+	r->logs = logs_new();
 	d->state = r;
 	return 0;
 }
@@ -371,6 +376,17 @@ otlp_pb_begin(struct dump *d)
 }
 
 int
+otlp_logs_pb_begin(struct dump *d)
+{
+	struct otlp_run *r;
+
+	run_begin(d, false);
+	r = d->state;
+	r->spans.logs = true;
+	return 0;
+}
+
+int
 otlp_event(struct dump *d, const struct tnf_event *ev)
 {
 	struct otlp_run *r = d->state;
@@ -381,7 +397,8 @@ otlp_event(struct dump *d, const struct tnf_event *ev)
 		r->of_kernel++;
 		return 0;
 	}
-	if (current_is_told(ev))
+	if (current_is_told(ev) || (d->keep == KEEP_ALL &&
+	    logs_fired(r->logs, &r->spans, ev, wall_time(r, ev->file, ev->time))))
 		return 0;
 	role = pairs_feed(d->pairs, ev, d->keep, &p);
 	r->last = wall_time(r, ev->file, ev->time);
@@ -437,7 +454,9 @@ otlp_end(struct dump *d)
 	pairs_each_open(d->pairs, unfinished, r);
 	while (r->spans.trees != NULL)
 		tree_finish(&r->spans, r->spans.trees);
-	tell_left_out(r);
+	if (!r->spans.logs)
+		tell_left_out(r);
+	logs_free(r->logs);
 	tnf_map_free(&r->threads);
 	tnf_map_free(&r->sent);
 	free(r->message_roles.base);

@@ -42,6 +42,8 @@ const struct output outputs[] = {
 	  otlp_begin, otlp_event, otlp_end, .pretty = true, .all = true },
 	{ "otlp-pb", "the same as the protobuf of one request (port 4318)",
 	  otlp_pb_begin, otlp_event, otlp_end, .pretty = true, .all = true },
+	{ "otlp-logs-pb", "triggers of tnfwatch that fired, as records of a log",
+	  otlp_logs_pb_begin, otlp_event, otlp_end, .pretty = true, .all = true },
 	{ "stats", "counts, and durations of what begins and ends",
 	  stats_report_begin, stats_report_event, stats_report_end, .pretty = true,
 	  .all = true, .whole = true },
