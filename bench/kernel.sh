@@ -45,6 +45,18 @@ ours()	# ROUND BARE WHAT PROBE...
 	"$kpctl" disable "$@"
 }
 
+# the frames that led to a system call: those of the kernel are known from the second call on
+with_stack()	# ROUND BARE
+{
+	"$kpctl" stacks syscall_start 8 0
+	ours "$@" "syscall_start with a stack" syscall_start
+	"$kpctl" stacks syscall_start 0 8
+	ours "$@" "syscall_start with a user stack" syscall_start
+	"$kpctl" dealloc && "$kpctl" alloc 16777216 >/dev/null	# programs without stacks again
+	[ ! -d /sys/kernel/tracing/instances ] || added "tracefs ring with stacktrace" "$1" "$2" \
+		in_ring -s raw_syscalls/sys_enter -- "$calls"
+}
+
 stop_ours() { "$kpctl" off >/dev/null 2>&1; "$kpctl" dealloc >/dev/null 2>&1; }
 at_exit stop_ours
 "$kpctl" alloc 16777216 >/dev/null || exit 1
@@ -55,9 +67,10 @@ ring=/sys/kernel/tracing/instances/tnf-bench.$$
 have bpftrace bpftrace && bpftrace=yes
 
 # The ring that trace-cmd reads from, without the reader.
-in_ring()	# EVENT... -- LOOP ARGUMENT...
+in_ring()	# [-s] EVENT... -- LOOP ARGUMENT...; -s: with the kernel's stack
 {
 	mkdir "$ring" || return 1
+	[ "$1" != -s ] || { shift; echo 1 >"$ring/options/stacktrace" || return 1; }
 	while [ "$1" != -- ]; do
 		echo 1 >"$ring/events/$1/enable" || return 1
 		shift
@@ -127,6 +140,7 @@ while [ $((round += 1)) -le "$BENCH_ROUNDS" ]; do
 	added "pair that reads the clock" $round "$bare" "$floor" clock "$loop" "$calls" "$cpu"
 	ours $round "$bare" "syscall_start + syscall_end" syscall_start syscall_end
 	ours $round "$bare" "syscall_start" syscall_start
+	with_stack $round "$bare"
 	left_out $round "$bare" "both filtered out" syscall_start syscall_end
 	added "everything off" $round "$bare" "$loop" "$calls" "$cpu"
 	[ -z "$perf" ] || added "perf record" $round "$bare" perf record -q -a -o "$BENCH_TMP/perf" \

@@ -223,6 +223,8 @@ kp_buffer_alloc(struct kp *kp, size_t size, size_t *ret_size)
 	kp_iterate(KP_PROGRAM_find_nodes);
 	kp->state->buffer_size = size;
 	*ret_size = size;
+	if ((r = kp_stacks_keep(kp)) < 0)
+		return r;
 	return kp_imports_keep(kp);
 }
 

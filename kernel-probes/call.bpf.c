@@ -65,7 +65,7 @@ int import_call_args(void *ctx)
 	struct import_hit h;
 	struct call_entry c;
 
-	if (!import_on(&h, bpf_get_attach_cookie(ctx)) || (s = call_begin(ctx, &h, &c)) == NULL)
+	if (!import_on(&h, ctx, bpf_get_attach_cookie(ctx)) || (s = call_begin(ctx, &h, &c)) == NULL)
 		return 1;
 	for (int i = 0; i < 6; i++)
 		*(u64 *)(s->image + 16 + 8 * i) = c.argument[i];
@@ -81,7 +81,7 @@ int import_call_path(void *ctx)
 	struct import_hit h;
 	struct call_entry c;
 
-	if (!import_on(&h, bpf_get_attach_cookie(ctx)) || (s = call_begin(ctx, &h, &c)) == NULL)
+	if (!import_on(&h, ctx, bpf_get_attach_cookie(ctx)) || (s = call_begin(ctx, &h, &c)) == NULL)
 		return 1;
 	where = path_at[c.number & (CALLS - 1)];
 	if (where == NO_ARGUMENT)
@@ -113,7 +113,7 @@ int import_call_fd(void *ctx)
 	struct import_hit h;
 	struct call_entry c;
 
-	if (!import_on(&h, bpf_get_attach_cookie(ctx)) || (s = call_begin(ctx, &h, &c)) == NULL)
+	if (!import_on(&h, ctx, bpf_get_attach_cookie(ctx)) || (s = call_begin(ctx, &h, &c)) == NULL)
 		return 1;
 	where = fd_at[c.number & (CALLS - 1)];
 	if (where == NO_ARGUMENT)

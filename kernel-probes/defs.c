@@ -174,40 +174,57 @@ put_directory(struct out *o, uint32_t word, uint32_t ref)
 	*(uint32_t *)(void *)(o->base + KP_DIRECTORY + word) = ref;
 }
 
-/* The size of an event as C lays it out, which is how the programs write it. */
+/* The end of an event's members as C lays them out, which is how the programs write them. */
 static uint32_t
-event_size(const struct kp_row *row, unsigned *members)
+event_end(const struct kp_row *row, unsigned *members, uint32_t *align)
 {
-	uint32_t size = sizeof(struct kp_event), align = 4;
+	uint32_t size = sizeof(struct kp_event);
 
 	*members = 0;
+	*align = 4;
 	for (const struct kp_member *m = row->member; m->name != NULL; m++) {
 		uint32_t n = tnf_core_slot_size(member_type(m->type));
 
 		size = ((size + n - 1) & ~(n - 1)) + n;
-		align = n > align ? n : align;
+		*align = n > *align ? n : *align;
 		++*members;
 	}
-	return (size + align - 1) & ~(align - 1);
+	return size;
 }
 
-static void
-put_row(struct out *o, unsigned id)
+uint32_t
+kp_defs_stacks_at(const struct kp_row *row)
+{
+	uint32_t align;
+	unsigned n;
+
+	return (event_end(row, &n, &align) + 3) & ~3u;
+}
+
+/* Defines the type of a row's events; returns its offset. */
+static uint32_t
+put_row(struct out *o, unsigned id, bool stacks)
 {
 	const struct kp_row *row = &kp_catalogue[id];
 	char attrs[TNF_STRING_MAX + 1];
-	uint32_t *r, where, size;
+	uint32_t *r, where, size, align;
 	struct slots slots;
 	unsigned n;
 
 	snprintf(attrs, sizeof attrs, "keys %s;file kernel-probes/%s;line %d;",
 	    row->keys, row->file, row->line);
-	size = event_size(row, &n);
-	r = put_probe(o, row->name, attrs, size, &where);
-	slots = put_slots(o, r, n);
+	size = event_end(row, &n, &align);
+	if (stacks)
+		size = kp_defs_stacks_at(row) + 2 * sizeof(tnf_ref32_t);
+	r = put_probe(o, row->name, attrs, (size + align - 1) & ~(align - 1), &where);
+	slots = put_slots(o, r, n + (stacks ? 2 : 0));
 	for (const struct kp_member *m = row->member; m->name != NULL; m++)
 		put_slot(o, &slots, m->type, m->name);
-	put_directory(o, TNF_DIR_STRUCT_TYPE + 4 * id, where | TNF_REF32_PERMANENT);
+	if (stacks) {
+		put_slot(o, &slots, "tnf_symbols", "stack");
+		put_slot(o, &slots, "tnf_symbols", "user");
+	}
+	return where;
 }
 
 static void
@@ -363,20 +380,46 @@ defs_begin(struct out *o, char *buf, struct kp *kp, uint32_t next)
 	o->next = next;
 }
 
+static void
+defs_resume(struct out *o, struct kp *kp, char *buf)
+{
+	defs_begin(o, buf, kp, kp->state->tag_next);
+	memcpy(o->definer.core, kp->state->type, sizeof o->definer.core);
+}
+
+/* The definition at 'at' is whole: the directory's word leads to it from now on. */
+static int
+defs_done(struct out *o, struct kp *kp, uint32_t word, uint32_t at)
+{
+	if (o->definer.failed)
+		return -ENOSPC;
+	defs_publish(o, kp->state->tag_next, word, at);
+	kp->state->tag_next = o->next;
+	return 0;
+}
+
 int
 kp_defs_add(struct kp *kp, char *buf, const struct kp_import *imp)
 {
 	struct out o;
 	uint32_t at;
 
-	defs_begin(&o, buf, kp, kp->state->tag_next);
-	memcpy(o.definer.core, kp->state->type, sizeof o.definer.core);
+	defs_resume(&o, kp, buf);
 	at = import_at(&o, imp);
-	if (o.definer.failed)
-		return -ENOSPC;
-	defs_publish(&o, kp->state->tag_next, KP_IMPORT_AT(imp->slot), at);
-	kp->state->tag_next = o.next;
-	return 0;
+	return defs_done(&o, kp, KP_IMPORT_AT(imp->slot), at);
+}
+
+int
+kp_defs_add_stacked(struct kp *kp, char *buf, unsigned id)
+{
+	uint32_t word = TNF_DIR_STRUCT_TYPE + 4 * KP_STACKED(id), at;
+	struct out o;
+
+	if (*(uint32_t *)(void *)(buf + KP_DIRECTORY + word) != 0)
+		return 0;
+	defs_resume(&o, kp, buf);
+	at = put_row(&o, id, true);
+	return defs_done(&o, kp, KP_DIRECTORY + word, at);
 }
 
 int
@@ -391,7 +434,8 @@ kp_defs_write(char *buf, size_t size, uint64_t cookie, struct kp_defs *ret)
 	put_directory(&o, TNF_DIR_FILE_HEADER, tnf_define_core(d, TNF_CORE_file_header));
 	put_directory(&o, TNF_DIR_BLOCK_HEADER, tnf_define_core(d, TNF_CORE_block_header));
 	for (unsigned id = 1; id < KP_PROBES; id++)
-		put_row(&o, id);
+		put_directory(&o, TNF_DIR_STRUCT_TYPE + 4 * id,
+		    put_row(&o, id, false) | TNF_REF32_PERMANENT);
 	ret->sched_tag = tnf_define_core_tag(d, TNF_CORE_kernel_schedule);
 	ret->symbols_tag = tnf_define_core_tag(d, TNF_CORE_symbols);
 	for (unsigned i = 0; i < KP_RECORDS; i++)

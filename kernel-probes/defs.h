@@ -30,6 +30,12 @@ int kp_defs_write(char *buf, size_t size, uint64_t cookie, struct kp_defs *ret);
    or nothing.  -ENOSPC: no block can be spared any more. */
 int kp_defs_add(struct kp *, char *buf, const struct kp_import *);
 
+/* Adds the type of a row's events with stacks, unless the buffer has it. */
+int kp_defs_add_stacked(struct kp *, char *buf, unsigned id);
+/* Where these events have their references. */
+struct kp_row;
+uint32_t kp_defs_stacks_at(const struct kp_row *);
+
 /* The size of a member of a scalar type in an event; 0: the type is a record, of which the
    event has a reference.  Its enum kp_record; -1: the type is no record. */
 uint32_t kp_defs_scalar(const char *type);

@@ -182,10 +182,15 @@ void kp_imports_free(struct kp *);
 /* import-load.c */
 int kp_import_load(struct kp *);	/* does nothing if it is done */
 
+/* stacks.c */
+int kp_stacks_keep(struct kp *);	/* defines them in a new buffer */
+
 /* rawio.c */
 bool kp_raw_is_open(void);
 
 /* symbols.c */
 void kp_symbols_find(struct kp_shared *);
+/* The same, and the functions between tracepoints and programs. */
+void kp_glue_find(struct kp_shared *);
 
 #endif /* KERNEL_PROBES_HANDLE_H */

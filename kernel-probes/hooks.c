@@ -270,3 +270,49 @@ kp_symbols_find(struct kp_shared *shared)
 	if (shared->image_end == 0)
 		shared->image_end = s.init;
 }
+
+struct glue {
+	struct kp_shared *shared;
+	unsigned last;		/* the element in use; the first stays empty */
+	bool	open;		/* where it ends is not known yet */
+};
+
+/* The kernel calls a tracepoint's programs by way of __traceiter_NAME if there are several,
+   and those of system calls by way of __bpf_trace_NAME since 6.13. */
+static bool
+is_glue(const struct kallsym *sym)
+{
+	static const char each[] = "__traceiter_", calls[] = "__bpf_trace_sys_e";
+
+	return (sym->length >= sizeof each && memcmp(sym->name, each, sizeof each - 1) == 0) ||
+	    (sym->length >= sizeof calls && memcmp(sym->name, calls, sizeof calls - 1) == 0);
+}
+
+static bool
+glue_note(void *arg, const struct kallsym *sym)
+{
+	struct glue *g = arg;
+	struct kp_shared *s = g->shared;
+
+	if (sym->address < s->text_start)
+		return true;
+	if (g->open)
+		s->glue[g->last].to = (__u32)(sym->address - s->text_start);
+	g->open = sym->address < s->text_end && g->last + 1 < KP_GLUE_MAX && is_glue(sym);
+	if (g->open)
+		s->glue[++g->last].from = (__u32)(sym->address - s->text_start);
+	return sym->address < s->text_end;
+}
+
+void
+kp_glue_find(struct kp_shared *shared)
+{
+	struct glue g = { .shared = shared };
+
+	if (shared->text_start == 0)
+		kp_symbols_find(shared);
+	for (unsigned i = 1; i < KP_GLUE_MAX; i++)
+		shared->glue[i].from = UINT32_MAX;
+	if (shared->text_start != 0)
+		tnf_kallsyms_each(KALLSYMS, glue_note, &g);
+}

@@ -36,6 +36,8 @@ void kp_import_row_prepare(struct kp *, struct kp_import *);
 int kp_import_row_where(struct kp *, struct kp_import *);
 /* ... and the row goes to where programs look. */
 int kp_import_row_put(struct kp *, const struct kp_import *, bool on);
+/* All three, for a probe that records. */
+int kp_import_row_renew(struct kp *, struct kp_import *);
 /* Programs that begin from now on record nothing.  The rest of the row stays: programs that
    have begun still read it, and this session's copy of the row may be empty. */
 void kp_import_row_off(struct kp *, const struct kp_import *);
@@ -44,6 +46,10 @@ void kp_import_row_off(struct kp *, const struct kp_import *);
 /* Sets the members of a row that follow from its operations, before the row is put.  'tags'
    are those of the buffer's records, by enum kp_record. */
 void kp_import_row_words(struct kp_import_row *, const uint32_t *tags);
+
+/* stacks.c */
+/* Adds the members for stacks that were asked for. */
+int kp_import_stacks(struct kp_import *);
 
 /* import-switch.c */
 void kp_import_stop(struct kp *, struct kp_import *);

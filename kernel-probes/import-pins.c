@@ -136,6 +136,7 @@ kp_asked_put(struct kp *kp, struct kp_import *imp)
 		.kind = imp->kind->number,
 		.flags = (imp->enabled ? KP_ASKED_ENABLED : 0) |
 		    (imp->traced ? KP_ASKED_TRACED : 0),
+		.kernel_frames = imp->row.stacks.kernel, .user_frames = imp->row.stacks.user,
 		.defined = imp->defined,
 		.spec_size = imp->spec_size,
 	};
@@ -155,11 +156,19 @@ kp_asked_put(struct kp *kp, struct kp_import *imp)
 	return r < 0 ? kp_refused(kp, r, KP_PIN_ASKED) : 0;
 }
 
+/* Has somebody asked for the probe, for conditions or for stacks? */
+static bool
+is_asked(const struct kp_import *imp)
+{
+	return imp->enabled || imp->traced || imp->where != NULL ||
+	    imp->row.stacks.kernel != 0 || imp->row.stacks.user != 0;
+}
+
 /* A probe that nobody asks for keeps its slot while the buffer has its definition. */
 int
 kp_asked_save(struct kp *kp, struct kp_import *imp)
 {
-	if (imp->enabled || imp->traced || imp->defined || imp->where != NULL)
+	if (is_asked(imp) || imp->defined)
 		return kp_asked_put(kp, imp);
 	if (imp->slot >= 0)
 		slot_take(kp, imp);
@@ -189,6 +198,7 @@ import_pins_revive(struct kp *kp, uint32_t slot, struct kp_asked *a)
 	imp->where = a->where[0] != '\0' ? strdup(a->where) : NULL;
 	imp->enabled = a->flags & KP_ASKED_ENABLED;
 	imp->traced = a->flags & KP_ASKED_TRACED;
+	imp->row.stacks = (struct kp_stacks){ a->kernel_frames, a->user_frames, 0 };
 	imp->defined = a->defined;
 	kp->imports_on += imp->enabled && imp->traced;
 	imp->attached = kp->rows_fd >= 0 &&
@@ -277,8 +287,7 @@ kp_imports_keep(struct kp *kp)
 	int r = 0;
 
 	for (unsigned i = 0; r == 0 && i < kp->imports; i++)
-		if (kp->import[i]->enabled || kp->import[i]->traced ||
-		    kp->import[i]->where != NULL)
+		if (is_asked(kp->import[i]))
 			r = kp_asked_put(kp, kp->import[i]);
 	return r;
 }

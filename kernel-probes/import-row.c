@@ -140,8 +140,8 @@ kp_import_row_prepare(struct kp *kp, struct kp_import *imp)
 	imp->row.rate = per_window(kp->state->import_rate);
 }
 
-static int
-row_renew(struct kp *kp, struct kp_import *imp)
+int
+kp_import_row_renew(struct kp *kp, struct kp_import *imp)
 {
 	int r;
 
@@ -179,7 +179,7 @@ kp_probe_where(struct kp *kp, unsigned id, const char *text)
 		return r;
 	if (!imp->attached)
 		return 0;
-	return row_renew(kp, imp);
+	return kp_import_row_renew(kp, imp);
 }
 
 int
@@ -192,7 +192,7 @@ kp_imports_rerate(struct kp *kp)
 		imp = kp->import[i];
 		if (!imp->attached || kp_import_describe(kp, imp) < 0)
 			continue;
-		r = row_renew(kp, imp);
+		r = kp_import_row_renew(kp, imp);
 	}
 	return r;
 }

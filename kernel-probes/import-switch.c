@@ -176,6 +176,23 @@ choose_programs(struct import_bpf *skel, struct attempt *a)
 	}
 }
 
+/* Programs that are loaded anew use the maps of those before. */
+static int
+choose_own_maps(struct kp *kp, struct import_bpf *skel)
+{
+	int r;
+
+	if (kp->rows_fd >= 0)
+		return (r = bpf_map__reuse_fd(skel->maps.tnf_rows, kp->rows_fd)) < 0 ||
+		    (r = bpf_map__reuse_fd(skel->maps.tnf_counts, kp->counts_fd)) < 0 ||
+		    (r = bpf_map__reuse_fd(skel->maps.tnf_where, kp->where_fd)) < 0 ?
+		    r : bpf_map__reuse_fd(skel->maps.tnf_sites, kp->sites_fd);
+	if ((r = bpf_map__set_max_entries(skel->maps.tnf_rows, KP_IMPORTS)) < 0 ||
+	    (r = bpf_map__set_max_entries(skel->maps.tnf_counts, KP_IMPORTS)) < 0)
+		return r;
+	return bpf_map__set_max_entries(skel->maps.tnf_where, KP_IMPORTS);
+}
+
 /* The programs write to the same maps as those of the catalogue. */
 static int
 choose_maps(struct kp *kp, struct import_bpf *skel)
@@ -188,9 +205,7 @@ choose_maps(struct kp *kp, struct import_bpf *skel)
 	    (r = bpf_map__reuse_fd(skel->maps.tnf_pool, kp->pool_fd)) < 0 ||
 	    (r = bpf_map__reuse_fd(skel->maps.tnf_cpu, kp->cpu_fd)) < 0 ||
 	    (r = bpf_map__reuse_fd(skel->maps.bss, kp->filter_fd)) < 0 ||
-	    (r = bpf_map__set_max_entries(skel->maps.tnf_rows, KP_IMPORTS)) < 0 ||
-	    (r = bpf_map__set_max_entries(skel->maps.tnf_counts, KP_IMPORTS)) < 0 ||
-	    (r = bpf_map__set_max_entries(skel->maps.tnf_where, KP_IMPORTS)) < 0 ||
+	    (r = choose_own_maps(kp, skel)) < 0 ||
 	    (r = bpf_map__set_autocreate(skel->maps.tnf_context, false)) < 0 ||
 	    (r = bpf_map__set_autocreate(skel->maps.tnf_slots, false)) < 0)
 		return r;
@@ -206,6 +221,7 @@ load_try(struct kp *kp, struct attempt *a, struct import_bpf **ret)
 
 	if (skel == NULL)
 		return -errno;
+	skel->rodata->with_stacks = kp->state->with_stacks;
 	choose_programs(skel, a);
 	r = choose_maps(kp, skel);
 	if (r == 0)
@@ -271,7 +287,8 @@ kp_import_load(struct kp *kp)
 	struct import_bpf *skel;
 	int r;
 
-	if (kp->rows_fd >= 0)
+	/* stacks_reload() takes the programs' pins away, and leaves the maps'. */
+	if (kp->rows_fd >= 0 && kp_pinned(KP_DIR_PROG, kp_mark_kind.program))
 		return 0;
 	r = load_programs(kp, &skel);
 	if (r != 0)
@@ -280,6 +297,10 @@ kp_import_load(struct kp *kp)
 	import_bpf__destroy(skel);
 	if (r < 0)
 		return r;
+	kp_close_fd(&kp->rows_fd);
+	kp_close_fd(&kp->counts_fd);
+	kp_close_fd(&kp->where_fd);
+	kp_close_fd(&kp->sites_fd);
 	kp->rows_fd = bpf_obj_get(KP_PIN_ROWS);
 	kp->counts_fd = bpf_obj_get(KP_PIN_COUNTS);
 	kp->where_fd = bpf_obj_get(KP_PIN_WHERE);

@@ -264,7 +264,7 @@ static __always_inline int tracepoint_event(void *ctx, const bool cast)
 	struct scratch *s;
 	u32 zero = 0, n;
 
-	if (!import_on(&h, bpf_get_attach_cookie(ctx)))
+	if (!import_on(&h, ctx, bpf_get_attach_cookie(ctx)))
 		return 1;
 	s = bpf_map_lookup_elem(&tracepoint_scratch, &zero);
 	if (s == NULL)

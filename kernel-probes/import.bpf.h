@@ -49,6 +49,7 @@ struct import_hit {
 	struct kp_import_row *row;
 	struct task_struct *task;	/* the current one */
 	u64 time;			/* 0: the clock was not read */
+	void *ctx;			/* a tracepoint's record, or NULL */
 };
 
 /* May one more event be recorded in this window of time?  Counts those left out. */
@@ -74,12 +75,14 @@ static __always_inline bool import_rate(struct import_hit *h, struct kp_import_c
 }
 
 /* Does the probe record now, here, and at this rate?  Counts the hit.  If the
-   probe has conditions, import_passes() applies the rate to the events that meet them. */
-static __always_inline bool import_on(struct import_hit *h, u32 slot)
+   probe has conditions, import_passes() applies the rate to the events that meet them.
+   'ctx' is a tracepoint's record, or NULL. */
+static __always_inline bool import_on(struct import_hit *h, void *ctx, u32 slot)
 {
 	struct kp_import_count *c;
 
 	h->time = 0;
+	h->ctx = ctx;
 	h->row = bpf_map_lookup_elem(&tnf_rows, &slot);
 	if (h->row == NULL || !h->row->on || !probe_is_on(KP_IMPORTED))
 		return false;
@@ -216,13 +219,16 @@ static __always_inline void import_copy(const struct hit *hit, u64 off, void *me
 /* Commits an image of 'size' bytes, a multiple of 8.  Returns 1, or 0: it was not written. */
 static __always_inline int import_write(struct import_hit *h, void *image, u32 size)
 {
+	struct stack_ask ask = { .ctx = h->ctx, .tracepoint = true };
 	struct kp_event *e;
 	struct hit hit;
 
 	if (size < sizeof *e || size > KP_IMAGE_MAX || !import_passes(h, image))
 		return 0;
+	ask.key = h->row->id;
+	ask.of = h->row->stacks;
 	e = event_begin_at(&hit, h->time != 0 ? h->time : bpf_ktime_get_ns(), h->task,
-	    h->row->id, size, size);
+	    h->row->id, size, size, &ask);
 	if (e == NULL)
 		return 0;
 	import_copy(&hit, (u64)e - (u64)hit.block + sizeof *e, image + sizeof *e,

@@ -181,6 +181,8 @@ kp_import_describe(struct kp *kp, struct kp_import *imp)
 		return imp->lacks[0] == '\0' ? 0 : -ENOTSUP;
 	imp->described = true;
 	r = imp->kind->describe != NULL ? imp->kind->describe(kp, imp) : 0;
+	if (r == 0)
+		r = kp_import_stacks(imp);
 	if (r < 0 && imp->lacks[0] == '\0')
 		kp_import_lacks(imp, "%s", strerror(-r));
 	return r;
@@ -198,6 +200,7 @@ kp_import_forget(struct kp_import *imp, const char *attrs)
 	while (imp->members > 0)
 		free(imp->member[--imp->members].name);
 	imp->row.size = sizeof(struct kp_event);
+	imp->row.stacks.at = 0;
 	imp->described = false;
 	imp->lacks[0] = '\0';
 	return 0;
@@ -270,6 +273,10 @@ kp_import_get(struct kp *kp, unsigned id, struct kp_probe *ret)
 	}
 	text_add(&t, "%s%sorigin %s;", imp->attrs != NULL ? imp->attrs : "",
 	    imp->bound != NULL ? imp->bound : "", imp->kind->name);
+	if (imp->row.stacks.kernel != 0)
+		text_add(&t, "stack %u;", imp->row.stacks.kernel);
+	if (imp->row.stacks.user != 0)
+		text_add(&t, "ustack %u;", imp->row.stacks.user);
 	if (imp->where != NULL)
 		text_add(&t, "where '%s';", imp->where);
 	if (imp->lacks[0] != '\0')

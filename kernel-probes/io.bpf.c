@@ -118,14 +118,14 @@ static __always_inline s32 bio_flags(u32 opf, bool paging, bool raw)
 	return flags;
 }
 
-static __always_inline void strategy(struct bio *bio, const struct io *io, s32 flags)
+static __always_inline void strategy(void *ctx, struct bio *bio, const struct io *io, s32 flags)
 {
 	struct kp_strategy *e;
 	struct hit hit;
 
 	if (!is_on(KP_BIT(KP_STRATEGY)))
 		return;
-	e = EVENT(&hit, STRATEGY, kp_strategy);
+	e = EVENT(ctx, &hit, STRATEGY, kp_strategy);
 	if (e == NULL)
 		return;
 	e->device = io->device;
@@ -137,14 +137,14 @@ static __always_inline void strategy(struct bio *bio, const struct io *io, s32 f
 	event_end(&hit);
 }
 
-static __always_inline void pagein(u64 vnode, u64 offset, u64 size)
+static __always_inline void pagein(void *ctx, u64 vnode, u64 offset, u64 size)
 {
 	struct kp_pagein *e;
 	struct hit hit;
 
 	if (!is_on(KP_BIT(KP_PAGEIN)))
 		return;
-	e = EVENT(&hit, PAGEIN, kp_pagein);
+	e = EVENT(ctx, &hit, PAGEIN, kp_pagein);
 	if (e == NULL)
 		return;
 	e->vnode = vnode;
@@ -169,7 +169,7 @@ static __always_inline bool may_fault(struct task_struct *t)
 	    regs_call(user) != NR_process_madvise;
 }
 
-static __always_inline void swap_fault(u64 vnode, u64 offset)
+static __always_inline void swap_fault(void *ctx, u64 vnode, u64 offset)
 {
 	struct task_struct *t = bpf_get_current_task_btf();
 	u64 number = fault_number(t);
@@ -183,7 +183,7 @@ static __always_inline void swap_fault(u64 vnode, u64 offset)
 	if (c == NULL || c->major == number)
 		return;
 	c->major = number;
-	e = EVENT(&hit, MAJOR_FAULT, kp_page);
+	e = EVENT(ctx, &hit, MAJOR_FAULT, kp_page);
 	if (e == NULL)
 		return;
 	e->vnode = vnode;
@@ -275,10 +275,10 @@ int BPF_PROG(bio_queue, struct bio *bio)
 	}
 	if (op == REQ_OP_READ && paging.vnode != 0) {
 		if (paging.swap)
-			swap_fault(paging.vnode, paging.offset);
-		pagein(paging.vnode, paging.offset, io.left);
+			swap_fault(ctx, paging.vnode, paging.offset);
+		pagein(ctx, paging.vnode, paging.offset, io.left);
 	}
-	strategy(bio, &io, bio_flags(bio->bi_opf, paging.vnode != 0, paging.raw));
+	strategy(ctx, bio, &io, bio_flags(bio->bi_opf, paging.vnode != 0, paging.raw));
 	/* The filter is asked here, about the thread that submits the request.
 	   biodone() does not ask it: the end of a request interrupts any thread. */
 	if (!is_on(KP_BIT(KP_BIODONE) | KP_BIT(KP_PAGEOUT) | KP_BIT(KP_THREAD_WAKEUP_BY)))
@@ -295,7 +295,7 @@ static __always_inline void biodone(u64 bio, const struct io *io)
 
 	if (!probe_is_on(KP_BIT(KP_BIODONE)))
 		return;
-	e = EVENT(&hit, BIODONE, kp_biodone);
+	e = EVENT(NULL, &hit, BIODONE, kp_biodone);
 	if (e == NULL)
 		return;
 	e->device = io->device;
@@ -313,7 +313,7 @@ static __always_inline void pageout(u64 bio, const struct io *io)
 	if (io->vnode == 0 || !probe_is_on(KP_BIT(KP_PAGEOUT)))
 		return;
 	freed = reclaim_pages(bio, true);
-	e = EVENT(&hit, PAGEOUT, kp_pageout);
+	e = EVENT(NULL, &hit, PAGEOUT, kp_pageout);
 	if (e == NULL)
 		return;
 	e->vnode = io->vnode;

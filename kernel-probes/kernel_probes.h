@@ -77,6 +77,11 @@ int kp_probe_describe(struct kp *, unsigned id);
    -ENOTSUP: no imported probe. */
 int kp_probe_where(struct kp *, unsigned id, const char *text);
 
+/* Has the events of a probe record so many frames, at most, of the kernel's stack and of the
+   program's; 0: none.  -EINVAL: too many; -ENOTSUP: this probe has none; -EBUSY: the buffer
+   has it without stacks already. */
+int kp_probe_stacks(struct kp *, unsigned id, unsigned kernel, unsigned user);
+
 int kp_status(struct kp *, struct kp_status *ret);
 /* The buffer's state alone, without asking each program for its losses. */
 enum kp_state kp_standing(struct kp *);

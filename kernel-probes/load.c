@@ -176,6 +176,7 @@ load_try(struct kp *kp, size_t size, uint64_t programs, program_logs logs,
 
 	if (skel == NULL)
 		return -errno;
+	skel->rodata->with_stacks = kp->state->with_stacks;
 	choose_programs(skel, programs, logs);
 	r = choose_maps(kp, skel, size);
 	if (r == 0)

@@ -48,6 +48,12 @@ kp_probe_get(struct kp *kp, unsigned id, struct kp_probe *ret)
 		n += snprintf(kp->attrs + n, sizeof kp->attrs - n, "%s ", m->name);
 	n += snprintf(kp->attrs + n, sizeof kp->attrs - n,
 	    ";keys %s;file kernel-probes/%s;line %d;", row->keys, row->file, row->line);
+	if (kp->state->stack[id].kernel != 0)
+		n += snprintf(kp->attrs + n, sizeof kp->attrs - n, "stack %u;",
+		    kp->state->stack[id].kernel);
+	if (kp->state->stack[id].user != 0)
+		n += snprintf(kp->attrs + n, sizeof kp->attrs - n, "ustack %u;",
+		    kp->state->stack[id].user);
 	if (why[0] != '\0')
 		snprintf(kp->attrs + n, sizeof kp->attrs - n, "unavailable %s;", why);
 	ret->id = id;

@@ -81,7 +81,7 @@ __noinline int physio_event(u32 device, s64 offset, u64 size, u32 rw)
 	c->device = device;
 	if (!is_on(KP_BIT(KP_PHYSIO_START)))
 		return 0;
-	e = EVENT(&hit, PHYSIO_START, kp_physio_start);
+	e = EVENT(NULL, &hit, PHYSIO_START, kp_physio_start);
 	if (e == NULL)
 		return 0;
 	e->device = device;
@@ -137,7 +137,7 @@ int BPF_PROG(physio_end, struct pt_regs___kernel *regs, long ret)
 	c->physio = 0;
 	if (!is_on(KP_BIT(KP_PHYSIO_END)))
 		return 0;
-	e = EVENT(&hit, PHYSIO_END, kp_address);
+	e = EVENT(ctx, &hit, PHYSIO_END, kp_address);
 	if (e == NULL)
 		return 0;
 	e->address = c->device;

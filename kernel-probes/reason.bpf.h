@@ -10,29 +10,10 @@
 #ifndef KERNEL_PROBES_REASON_BPF_H
 #define KERNEL_PROBES_REASON_BPF_H
 
-#include "kernel-probes/write.bpf.h"
+#include "kernel-probes/stack-words.bpf.h"
 
-#define SEARCH_STEP	16	/* words that one call looks at */
-#define SEARCH_MARGIN	12	/* around a word, for the rest of an entry */
-#define SEARCH_WORDS	(24 * SEARCH_STEP + 2 * SEARCH_MARGIN)	/* from the hook upwards */
 #define QUEUE_WALK	16	/* entries between ours and the head */
 #define STACKS_SHIFT	40	/* stacks lie together, far from other memory */
-
-struct stack_words {
-	u64 ctx;
-	u32 have;		/* words that have been read */
-	u32 entry;		/* where the queue entry of a known stack was, or 0 */
-	u32 found;		/* where the search has found the entry, or 0 */
-	u32 pad;
-	u64 word[SEARCH_WORDS];
-};
-
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, struct stack_words);
-} stack_words SEC(".maps");
 
 /*
  * A word of the stack may be left of a call that is over, and lead to a stack that is gone.
@@ -101,32 +82,6 @@ static __always_inline u64 waiters_head(u64 next, u64 prev, u64 at)
 	u64 link = at - 2 * 8;
 
 	return are_links(next, prev) && (next ^ at) >= KERNEL_STACK_SIZE && kernel_word(next + 8, at) == link ? next : 0;
-}
-
-/* The number of words from the hook's arguments to the stack's end. */
-static __always_inline u32 stack_size(const struct stack_words *w)
-{
-	u32 place = *(volatile u64 *)&w->ctx & (KERNEL_STACK_SIZE - 1);
-
-	return (KERNEL_STACK_SIZE - place) / sizeof w->word[0];
-}
-
-/* Reads the first words of the stack, not above its end, unless they have been read. */
-static __always_inline bool stack_read(struct stack_words *w, u32 words)
-{
-	u32 most = stack_size(w), bytes;
-
-	if (words > most)
-		words = most;
-	bytes = words * sizeof w->word[0];
-	if (words <= w->have)
-		return true;
-	barrier_var(bytes);
-	if (bytes > sizeof w->word ||
-	    bpf_probe_read_kernel(w->word, bytes, (void *)*(volatile u64 *)&w->ctx) != 0)
-		return false;
-	w->have = words;
-	return true;
 }
 
 /* The queue of the entry that word i of the stack belongs to, or 0.
@@ -231,8 +186,8 @@ __noinline u64 search_stack(u64 task)
 		return r;
 	base = *(volatile u64 *)&w->ctx;
 	end = stack_end(base);
-	bytes = end - base < sizeof w->word ? (end - base) & ~7ull : sizeof w->word;
-	if (bytes > sizeof w->word || bytes < 64 ||
+	bytes = end - base < SEARCH_BYTES ? (end - base) & ~7ull : SEARCH_BYTES;
+	if (bytes > SEARCH_BYTES || bytes < 64 ||
 	    bpf_probe_read_kernel(w->word, bytes, (void *)base) != 0)
 		return 0;
 	w->have = bytes / 8;

@@ -11,7 +11,7 @@
 #include <linux/types.h>
 
 #define KP_MAGIC	0x504b464eu
-#define KP_LAYOUT	6u
+#define KP_LAYOUT	7u
 
 /* A block of the buffer is one element of the map; the whole map is the file. */
 #define KP_BLOCK_SHIFT	12
@@ -72,6 +72,14 @@ enum kp_id {
 
 /* An event's tag word refers to the event's type by a word of the directory. */
 #define KP_TAG(id)	(((KP_DIRECTORY + 8u + 4u * (id)) | 1u) << 16 | 1u)
+
+/* Events of a probe of the catalogue that have stacks are of another type, with two more
+   members: they have the number KP_STACKED(id). */
+#define KP_STACKED(id)	((id) + 64u)
+#define KP_STACKS_MAX	64u
+#define KP_GLUE_MAX	4096u	/* a power of two */
+
+_Static_assert(KP_PROBES <= KP_STACKS_MAX, "KP_STACKED()");
 
 /*
  * An imported probe (import.h) has a slot, a number from 0, which is the probe's index
@@ -297,7 +305,7 @@ struct kp_cpu {
 	__u64 lost[8];		/* by enum tnf_lost */
 	__u64 thread;		/* the writer, while it needs a schedule record */
 	__u64 full;		/* it found no unused block in the pool */
-	__u64 reserved[1];
+	__u64 reserved[5];	/* 192 bytes: no two CPUs share a cache line of 64 */
 };
 
 /*
@@ -387,6 +395,17 @@ struct kp_path {
 	char  text[KP_PATH_SIZE];
 };
 
+/* A function that leads from a tracepoint to its programs: its place in the kernel's text. */
+struct kp_glue {
+	__u32 from, to;
+};
+
+/* The stacks of a probe's events. */
+struct kp_stacks {
+	__u8  kernel, user;	/* frames that are asked for; 0: none */
+	__u16 at;		/* of the two references in an event: stack, user; 0: no stacks */
+};
+
 /*
  * An imported probe's program makes an event of a hook's record: each operation copies
  * one member, at 'from' of the record, to 'to' of an image of the event.
@@ -452,7 +471,7 @@ struct kp_import_row {
 	__u16 read;		/* 8 bytes each, of a record's beginning: what is needed */
 	__u16 words;		/* the operations are so many words of ... */
 	__u32 whole;		/* ... an event that is always this long; 0: operations */
-	__u32 spare;
+	struct kp_stacks stacks;
 	union {
 		struct kp_op op[KP_OPS_MAX];
 		struct kp_word word[KP_WORDS_MAX];
@@ -502,7 +521,8 @@ struct kp_import_count {
 
 struct kp_asked {
 	__u32 kind;		/* enum kp_import_number */
-	__u32 flags;		/* KP_ASKED_* */
+	__u16 flags;		/* KP_ASKED_* */
+	__u8  kernel_frames, user_frames;	/* of stacks */
 	__u32 defined;		/* as in struct kp_import (import.h) */
 	__u32 spec_size;
 	char  name[128];
@@ -541,6 +561,7 @@ struct kp_shared {
 	__u32 stored;		/* some thread's context is in its storage (context.bpf.h) */
 	__u32 reserved1;
 	__u64 image_end;	/* the kernel's own text and data end */
+	__u64 stacks;		/* KP_BIT()s: those whose events have stacks */
 
 	__u32 magic;
 	__u32 layout;
@@ -567,6 +588,10 @@ struct kp_shared {
 	__u64 frozen_by;
 	char  frozen_why[KP_FREEZE_TEXT];
 	__u64 cpus[KP_CPUS_WORDS]; /* bits of CPUs that record, with KP_FILTER_CPUS */
+	struct kp_stacks stack[KP_STACKS_MAX];	/* by enum kp_id */
+	__u32 with_stacks;	/* the programs are loaded with the code that takes stacks */
+	__u32 reserved2;
+	struct kp_glue glue[KP_GLUE_MAX];	/* in order; those behind the last: from UINT32_MAX */
 	__u32 record_tag[16];	/* by enum kp_record */
 	__u32 type[KP_TYPES_MAX]; /* offsets of the definitions, by enum tnf_core */
 };

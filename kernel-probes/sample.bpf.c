@@ -51,7 +51,8 @@ __noinline int sample_write(struct sampled *s, u32 kernel, u32 user)
 	if (s == NULL || kernel > KP_STACK_MAX || user > KP_USER_STACK_MAX)
 		return 0;
 	size = at + record_size(kernel) + record_size(user);
-	e = event_begin(&hit, KP_SAMPLE, size, SAMPLE_ROOM);
+	e = event_begin_at(&hit, bpf_ktime_get_ns(), bpf_get_current_task_btf(), KP_SAMPLE, size,
+	    SAMPLE_ROOM, NULL);
 	if (e == NULL)
 		return 0;
 	e->stack = kernel == 0 ? 0 : at - offsetof(struct kp_sample, stack);

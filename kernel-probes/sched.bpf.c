@@ -4,6 +4,7 @@
 #include <stddef.h>
 
 #include "kernel-probes/owner.bpf.h"
+#include "kernel-probes/reason.bpf.h"
 #include "kernel-probes/stack.bpf.h"
 #include "kernel-probes/states.h"
 
@@ -73,7 +74,7 @@ __noinline int throttle_tell(u64 tid, u64 group)
 	struct kp_thread_throttle *e;
 	struct hit hit;
 
-	e = EVENT(&hit, THREAD_THROTTLE, kp_thread_throttle);
+	e = EVENT(NULL, &hit, THREAD_THROTTLE, kp_thread_throttle);
 	if (e == NULL)
 		return 0;
 	e->tid = tid;
@@ -84,6 +85,19 @@ __noinline int throttle_tell(u64 tid, u64 group)
 
 #define WOKEN_PROBES	(KP_BIT(KP_THREAD_QUEUE) | KP_BIT(KP_THREAD_STATE_WOKEN))
 
+/* The same event alone, which may have stacks. */
+static __always_inline void queue_event(void *ctx, u64 tid, s32 prio, u32 cpu, u64 length)
+{
+	struct kp_thread_queue *e;
+	struct hit hit;
+
+	e = EVENT(ctx, &hit, THREAD_QUEUE, kp_thread_queue);
+	if (e == NULL)
+		return;
+	queue_write(e, tid, prio, cpu, length);
+	event_end(&hit);
+}
+
 static __always_inline int woken(void *ctx, struct task_struct *p)
 {
 	u64 on = state.on & WOKEN_PROBES;
@@ -92,8 +106,15 @@ static __always_inline int woken(void *ctx, struct task_struct *p)
 
 	if (unlikely(queue_throttled(p)) && is_on_about(KP_BIT(KP_THREAD_THROTTLE), filter_key(p)))
 		throttle_tell(hook_argument(ctx, 0), quota_group(p));
-	if (!is_on_about(WOKEN_PROBES, filter_key(p)) ||
-	    !batch_begin(&b, bpf_get_current_task_btf(), (on & KP_BIT(KP_THREAD_QUEUE) ? QUEUE_SIZE : 0) +
+	if (!is_on_about(WOKEN_PROBES, filter_key(p)))
+		return 0;
+	if (unlikely(have_stacks(on & KP_BIT(KP_THREAD_QUEUE)))) {
+		cpu = task_on_cpu(p);
+		queue_event(ctx, (u64)p, p->prio, cpu, queued_length(p, cpu));
+		if ((on &= ~KP_BIT(KP_THREAD_QUEUE)) == 0)
+			return 0;
+	}
+	if (!batch_begin(&b, bpf_get_current_task_btf(), (on & KP_BIT(KP_THREAD_QUEUE) ? QUEUE_SIZE : 0) +
 		(on & KP_BIT(KP_THREAD_STATE_WOKEN) ? IN_SIZE : 0), QUEUE_SIZE + IN_SIZE))
 		return 0;
 	if (on & KP_BIT(KP_THREAD_QUEUE)) {
@@ -124,22 +145,16 @@ int BPF_PROG(wakeup_new, struct task_struct *p)
 SEC("tp_btf/sched_migrate_task")
 int BPF_PROG(migrate, struct task_struct *p, int cpu)
 {
-	struct kp_thread_queue *e;
 	u32 to = cpu;
-	struct hit hit;
 	u64 *rq;
 
 	/* When a thread is moved while it is being woken, sched_wakeup follows. */
 	if (p->on_rq != TASK_ON_RQ_MIGRATING ||
 	    !is_on_about(KP_BIT(KP_THREAD_QUEUE), filter_key(p)))
 		return 0;
-	e = EVENT(&hit, THREAD_QUEUE, kp_thread_queue);
-	if (e == NULL)
-		return 0;
 	rq = bpf_map_lookup_elem(&run_queues, &to);
-	queue_write(e, (u64)p, p->prio, to, rq == NULL || *rq == 0 ? 0 :
+	queue_event(ctx, (u64)p, p->prio, to, rq == NULL || *rq == 0 ? 0 :
 	    queue_length((struct rq *)*rq, false));
-	event_end(&hit);
 	return 0;
 }
 
@@ -264,7 +279,7 @@ __noinline int sleep_look(struct sleep *s, struct context *c)
 	s->state = KP_SLEEP;
 	s->call = t->pid;
 	if (t->flags & PF_KTHREAD) {
-		s->known = s->asked ? known_look(s->call, s->asked) : 0;
+		s->known = s->asked ? known_look(0, s->call, s->asked) : 0;
 		if (s->why || s->owned)
 			s->reason = lock_reason(s, t, c);
 		if (s->why && s->reason == 0 && state.recover)
@@ -273,7 +288,7 @@ __noinline int sleep_look(struct sleep *s, struct context *c)
 	}
 	regs = (void *)bpf_task_pt_regs(t);
 	s->call = regs_call(regs);
-	s->known = s->asked ? known_look(s->call, s->asked) : 0;
+	s->known = s->asked ? known_look(0, s->call, s->asked) : 0;
 	find_call(t, regs, &call);
 	futex = futex_address(&call);
 	s->state = state_asleep(regs, c, futex);
@@ -294,7 +309,7 @@ __noinline int owner_tell(struct sleep *s)
 	struct kp_lock_owner *e;
 	struct hit hit;
 
-	if (s == NULL || (e = EVENT(&hit, LOCK_OWNER, kp_lock_owner)) == NULL)
+	if (s == NULL || (e = EVENT(NULL, &hit, LOCK_OWNER, kp_lock_owner)) == NULL)
 		return 0;
 	e->reason = s->reason;
 	e->owner = s->owner;
@@ -309,7 +324,7 @@ struct stack_record {		/* struct kp_symbols, of the largest size */
 	u64 pc[KP_STACK_MAX];
 };
 
-static __always_inline void stack_write(struct stack_record *s, struct frames *f, u32 from,
+static __always_inline void frames_write(struct stack_record *s, struct frames *f, u32 from,
     u32 n)
 {
 	s->tag = state.symbols_tag;
@@ -336,7 +351,7 @@ static __always_inline void sleep_prepare(struct sleep *s, void *ctx)
 	if (depth == 0 && !state.recover)
 		return;
 	search_from(ctx);
-	if (depth != 0 && (f = my_frames()) != NULL)
+	if (depth != 0 && (f = my_frames(0)) != NULL)
 		s->asked = stack_asked(f, depth);
 }
 
@@ -345,7 +360,7 @@ static __always_inline void sleep_stack(struct sleep *s, void *ctx)
 	struct frames *f;
 
 	s->size = sizeof(struct kp_thread_block);
-	if (s->asked == 0 || (f = my_frames()) == NULL)
+	if (s->asked == 0 || (f = my_frames(0)) == NULL)
 		return;
 	s->from = stack_walk(ctx, f, depth_asked(), s->call, s->known, &s->n);
 	s->size += sizeof(struct kp_symbols) + s->n * 8;
@@ -355,13 +370,13 @@ static __always_inline void sleep_stack(struct sleep *s, void *ctx)
 static __always_inline void block_write(struct kp_thread_block *e,
     const struct sleep *s)
 {
-	struct frames *f = s->stack ? my_frames() : NULL;
+	struct frames *f = s->stack ? my_frames(0) : NULL;
 
 	e->reason = s->reason;
 	e->stack = f != NULL ? sizeof *e - offsetof(struct kp_thread_block, stack) : 0;
 	e->pad = 0;
 	if (f != NULL)
-		stack_write((void *)(e + 1), f, s->from, s->n);
+		frames_write((void *)(e + 1), f, s->from, s->n);
 }
 
 #define ON_OUT		KP_BIT(KP_THREAD_STATE_OUT)

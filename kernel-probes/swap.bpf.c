@@ -95,7 +95,7 @@ static __always_inline int scan_begin(void)
 	c->reclaim = 1;
 	c->scanned = 0;
 	if (is_on(KP_BIT(KP_PAGEOUT_SCAN_START)) &&
-	    (e = EVENT(&hit, PAGEOUT_SCAN_START, kp_pair)) != NULL) {
+	    (e = EVENT(NULL, &hit, PAGEOUT_SCAN_START, kp_pair)) != NULL) {
 		e->first = all_pages(false);
 		e->second = all_pages(true);
 		event_end(&hit);
@@ -114,7 +114,7 @@ report_swapped(struct bpf_map *map, u64 *mm, struct swapped *s, void *unused)
 	bpf_map_delete_elem(map, mm);
 	if (count == 0 || !is_on_about(KP_BIT(KP_SWAPOUT_PROCESS), pid))
 		return 0;
-	e = EVENT(&hit, SWAPOUT_PROCESS, kp_swapout_process);
+	e = EVENT(NULL, &hit, SWAPOUT_PROCESS, kp_swapout_process);
 	if (e == NULL)
 		return 0;
 	e->pid = pid;
@@ -134,7 +134,7 @@ static __always_inline int scan_end(void)
 		return 0;
 	c->reclaim = 0;
 	if (is_on(KP_BIT(KP_PAGEOUT_SCAN_END)) &&
-	    (e = EVENT(&hit, PAGEOUT_SCAN_END, kp_pair)) != NULL) {
+	    (e = EVENT(NULL, &hit, PAGEOUT_SCAN_END, kp_pair)) != NULL) {
 		e->first = c->scanned;
 		e->second = all_pages(false);
 		event_end(&hit);
@@ -217,7 +217,7 @@ static __always_inline void swapped_in(struct task_struct *t, u32 pages)
 
 	if (!is_on(KP_BIT(KP_SWAPIN_LWP)))
 		return;
-	e = EVENT(&hit, SWAPIN_LWP, kp_swap_lwp);
+	e = EVENT(NULL, &hit, SWAPIN_LWP, kp_swap_lwp);
 	if (e == NULL)
 		return;
 	e->pid = t->tgid;
@@ -277,7 +277,7 @@ static __always_inline void swapout_lwp(struct task_struct *t, u32 pages)
 
 	if (!is_on_about(KP_BIT(KP_SWAPOUT_LWP), pid))
 		return;
-	e = EVENT(&hit, SWAPOUT_LWP, kp_swap_lwp);
+	e = EVENT(NULL, &hit, SWAPOUT_LWP, kp_swap_lwp);
 	if (e == NULL)
 		return;
 	e->pid = pid;

@@ -5,14 +5,14 @@
 #include "kernel-probes/write.bpf.h"
 
 /* Writes a call of another table, or one whose number is too large for sysnum. */
-static __always_inline int start_other(struct task_struct *me, u64 nr, u32 abi)
+static __always_inline int start_other(void *ctx, struct task_struct *me, u64 nr, u32 abi)
 {
 	struct kp_syscall_other *e;
 	struct hit hit;
 
 	if (!probe_is_on(KP_BIT(KP_SYSCALL_START_OTHER)))
 		return 0;
-	e = EVENT_BY(&hit, me, SYSCALL_START_OTHER, kp_syscall_other);
+	e = EVENT_BY(ctx, &hit, me, SYSCALL_START_OTHER, kp_syscall_other);
 	if (e == NULL)
 		return 0;
 	e->sysnum = nr;
@@ -37,10 +37,10 @@ int syscall_start(struct bpf_raw_tracepoint_args *ctx)
 		return 0;
 	abi = call_abi(me, nr);
 	if (abi != KP_ABI_NATIVE || nr > 0x7fff)
-		return start_other(me, abi == KP_ABI_32 ? (u32)nr : nr, abi);
+		return start_other(ctx, me, abi == KP_ABI_32 ? (u32)nr : nr, abi);
 	if (!probe_is_on(KP_BIT(KP_SYSCALL_START)))
 		return 0;
-	e = EVENT_BY(&hit, me, SYSCALL_START, kp_syscall_start);
+	e = EVENT_BY(ctx, &hit, me, SYSCALL_START, kp_syscall_start);
 	if (e == NULL)
 		return 0;
 	e->sysnum = nr;
@@ -59,7 +59,7 @@ int syscall_end(struct bpf_raw_tracepoint_args *ctx)
 
 	if (!is_on(KP_BIT(KP_SYSCALL_END)))
 		return 0;
-	e = EVENT(&hit, SYSCALL_END, kp_syscall_end);
+	e = EVENT(ctx, &hit, SYSCALL_END, kp_syscall_end);
 	if (e == NULL)
 		return 0;
 	e->rval2 = 0;		/* this machine has one return register */

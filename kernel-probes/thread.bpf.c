@@ -30,7 +30,7 @@ int BPF_PROG(thread_create, struct task_struct *p)
 
 	if (!is_on(KP_BIT(KP_THREAD_CREATE)))
 		return 0;
-	e = EVENT(&hit, THREAD_CREATE, kp_thread_create);
+	e = EVENT(ctx, &hit, THREAD_CREATE, kp_thread_create);
 	if (e == NULL)
 		return 0;
 	e->tid = (u64)p;
@@ -48,7 +48,7 @@ int BPF_PROG(thread_exit, struct task_struct *p)
 
 	if (!is_on(KP_BIT(KP_THREAD_EXIT)))
 		return 0;
-	if (EVENT(&hit, THREAD_EXIT, kp_event) != NULL)
+	if (EVENT(ctx, &hit, THREAD_EXIT, kp_event) != NULL)
 		event_end(&hit);
 	return 0;
 }

@@ -232,7 +232,7 @@ static __always_inline int uprobe_event(u64 *ctx, const bool guarded, const enum
 	struct import_hit h;
 	u32 size;
 
-	if (!import_on(&h, (u32)cookie))
+	if (!import_on(&h, NULL, (u32)cookie))
 		return 0;
 	if (h.row->plain) {
 		if (guarded)

@@ -37,18 +37,50 @@ static __always_inline void fault_begin(struct task_struct *me, u64 ip, u32 kind
 	c->mapping = 0;
 }
 
+static __always_inline void fault_event(void *ctx, struct task_struct *me, u64 address,
+    u64 error)
+{
+	struct kp_address_fault *e;
+	struct hit hit;
+
+	if (!probe_is_on(KP_BIT(KP_ADDRESS_FAULT)) ||
+	    (e = EVENT_BY(ctx, &hit, me, ADDRESS_FAULT, kp_address_fault)) == NULL)
+		return;
+	address_fault_write(e, address, error);
+	event_end(&hit);
+}
+
+static __always_inline void address_event(void *ctx, struct task_struct *me, u32 probe,
+    u64 address)
+{
+	struct kp_address *e;
+	struct hit hit;
+
+	if (!probe_is_on(KP_BIT(probe)))
+		return;
+	e = event_begin(ctx, &hit, me, probe, EVENT_SIZE(kp_address));
+	if (e == NULL)
+		return;
+	e->address = address;
+	event_end(&hit);
+}
+
 #define USER_FAULT_PROBES (KP_BIT(KP_THREAD_STATE_FAULT) | KP_BIT(KP_ADDRESS_FAULT))
 #define STATE_SIZE	EVENT_SIZE(kp_thread_state)
 #define ADDRESS_SIZE	EVENT_SIZE(kp_address_fault)
 
-static __always_inline void user_fault_events(struct task_struct *me, u64 address,
-    u64 error)
+static __always_inline void user_fault_events(void *ctx, struct task_struct *me,
+    u64 address, u64 error)
 {
 	u64 on = state.on & USER_FAULT_PROBES;
 	struct kp_thread_state *e;
 	struct batch b;
 	u32 at = 0;
 
+	if (unlikely(have_stacks(on & KP_BIT(KP_ADDRESS_FAULT)))) {
+		fault_event(ctx, me, address, error);
+		on &= ~KP_BIT(KP_ADDRESS_FAULT);
+	}
 	if (on == 0 ||
 	    !batch_begin(&b, me, (on & KP_BIT(KP_THREAD_STATE_FAULT) ? STATE_SIZE : 0) +
 		(on & KP_BIT(KP_ADDRESS_FAULT) ? ADDRESS_SIZE : 0), STATE_SIZE + ADDRESS_SIZE))
@@ -64,19 +96,6 @@ static __always_inline void user_fault_events(struct task_struct *me, u64 addres
 	event_end(&b.hit);
 }
 
-static __always_inline void kernel_fault_event(struct task_struct *me, u64 address,
-    u64 error)
-{
-	struct kp_address_fault *e;
-	struct hit hit;
-
-	if (!probe_is_on(KP_BIT(KP_ADDRESS_FAULT)) ||
-	    (e = EVENT_BY(&hit, me, ADDRESS_FAULT, kp_address_fault)) == NULL)
-		return;
-	address_fault_write(e, address, error);
-	event_end(&hit);
-}
-
 SEC("tp_btf/page_fault_user")
 int BPF_PROG(user_fault, unsigned long address, struct pt_regs___kernel *regs,
     unsigned long error)
@@ -86,7 +105,7 @@ int BPF_PROG(user_fault, unsigned long address, struct pt_regs___kernel *regs,
 	if (!passes(me))
 		return 0;
 	fault_begin(me, regs_ip(regs), FAULT_USER, address, fault_error(error));
-	user_fault_events(me, address, fault_error(error));
+	user_fault_events(ctx, me, address, fault_error(error));
 	return 0;
 }
 
@@ -102,7 +121,7 @@ int BPF_PROG(kernel_fault, unsigned long address, struct pt_regs___kernel *regs,
 		return 0;
 	user = (void *)bpf_task_pt_regs(me);
 	fault_begin(me, regs_ip(user), FAULT_KERNEL, address, fault_error(error));
-	kernel_fault_event(me, address, fault_error(error));
+	fault_event(ctx, me, address, fault_error(error));
 	return 0;
 }
 
@@ -111,7 +130,7 @@ int BPF_PROG(kernel_fault, unsigned long address, struct pt_regs___kernel *regs,
 #define PAGE_SIZE_OF	EVENT_SIZE(kp_address)
 
 /* Tells of the page that the fault has made, if any, and where its thread is now. */
-static __always_inline int fault_ends(struct task_struct *me, struct context *c)
+static __always_inline int fault_ends(void *ctx, struct task_struct *me, struct context *c)
 {
 	bool user = c->fault == FAULT_USER;
 	u64 on = state.on & FAULT_END_PROBES;
@@ -122,6 +141,10 @@ static __always_inline int fault_ends(struct task_struct *me, struct context *c)
 
 	c->fault = FAULT_NONE;
 	c->page = 0;
+	if (unlikely(page != 0 && have_stacks(1ull << page))) {
+		address_event(ctx, me, page, c->address);
+		page = 0;
+	}
 	if (page != 0 && on >> page & 1)
 		size += PAGE_SIZE_OF;
 	else
@@ -162,7 +185,7 @@ int BPF_PROG(fault_counted, void *group, int item)
 	if (!passes(me))
 		return 0;
 	c = context_of(me);
-	return c == NULL || c->fault == FAULT_NONE ? 0 : fault_ends(me, c);
+	return c == NULL || c->fault == FAULT_NONE ? 0 : fault_ends(ctx, me, c);
 }
 
 static __always_inline int fault_done(struct bpf_perf_event_data *ctx)
@@ -173,7 +196,7 @@ static __always_inline int fault_done(struct bpf_perf_event_data *ctx)
 	if (c == NULL || c->fault == FAULT_NONE ||
 	    (ctx->addr ^ c->address) >> PAGE_SHIFT != 0)
 		return 0;
-	return fault_ends(me, c);
+	return fault_ends(NULL, me, c);
 }
 
 SEC("perf_event")
@@ -228,20 +251,6 @@ static __always_inline void find_area(struct task_struct *me, struct area *a)
 	    BPF_CORE_READ(v, vm_pgoff);
 }
 
-static __always_inline void address_event(struct task_struct *me, u32 probe, u64 address)
-{
-	struct kp_address *e;
-	struct hit hit;
-
-	if (!probe_is_on(KP_BIT(probe)))
-		return;
-	e = event_begin_by(&hit, me, probe, EVENT_SIZE(kp_address), EVENT_SIZE(kp_address));
-	if (e == NULL)
-		return;
-	e->address = address;
-	event_end(&hit);
-}
-
 #define WRITES(name)	KP_##name	/* lines.awk finds it */
 
 /* The probe that tells of a page that is not cleared at once, or 0.  To find the area
@@ -293,7 +302,7 @@ int BPF_PROG(page_alloc, struct page *page, unsigned int order, unsigned int gfp
 	if (state.fault_ends)
 		c->page = probe;
 	else if (probe != 0)
-		address_event(me, probe, c->address);
+		address_event(ctx, me, probe, c->address);
 	return 0;
 }
 
@@ -303,7 +312,7 @@ __noinline int page_event(u32 probe, u64 vnode, u64 offset)
 	struct kp_page *e;
 	struct hit hit;
 
-	e = event_begin(&hit, probe, EVENT_SIZE(kp_page), EVENT_SIZE(kp_page));
+	e = event_begin(NULL, &hit, bpf_get_current_task_btf(), probe, EVENT_SIZE(kp_page));
 	if (e == NULL)
 		return 0;
 	e->vnode = vnode;

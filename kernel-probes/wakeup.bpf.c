@@ -152,27 +152,28 @@ static __always_inline u32 woken_by(const struct interrupt *i, u64 thread, u64 p
 
 #define WAKEUP_PROBES	(KP_BIT(KP_THREAD_WAKEUP) | KP_BIT(KP_THREAD_WAKEUP_BY))
 
-static __always_inline int woken_by_thread(struct task_struct *me, struct task_struct *p)
+static __always_inline int woken_by_thread(void *ctx, struct task_struct *me,
+    struct task_struct *p)
 {
 	struct kp_address *e;
 	struct hit hit;
 
 	if (!probe_is_on(KP_BIT(KP_THREAD_WAKEUP)) ||
-	    (e = EVENT_BY(&hit, me, THREAD_WAKEUP, kp_address)) == NULL)
+	    (e = EVENT_BY(ctx, &hit, me, THREAD_WAKEUP, kp_address)) == NULL)
 		return 0;
 	e->address = (u64)p;
 	event_end(&hit);
 	return 0;
 }
 
-static __always_inline int woken_otherwise(struct task_struct *me, struct task_struct *p,
-    u32 by, u64 source)
+static __always_inline int woken_otherwise(void *ctx, struct task_struct *me,
+    struct task_struct *p, u32 by, u64 source)
 {
 	struct kp_thread_wakeup_by *e;
 	struct hit hit;
 
 	if (!probe_is_on(KP_BIT(KP_THREAD_WAKEUP_BY)) ||
-	    (e = EVENT_BY(&hit, me, THREAD_WAKEUP_BY, kp_thread_wakeup_by)) == NULL)
+	    (e = EVENT_BY(ctx, &hit, me, THREAD_WAKEUP_BY, kp_thread_wakeup_by)) == NULL)
 		return 0;
 	e->tid = (u64)p;
 	e->by = by;
@@ -196,7 +197,8 @@ int BPF_PROG(waking, struct task_struct *p)
 	/* An idle thread wakes nobody: an interrupt without a handler does. */
 	if (by == KP_BY_THREAD && me->pid == 0)
 		by = KP_BY_INTERRUPT;
-	return by == KP_BY_THREAD ? woken_by_thread(me, p) : woken_otherwise(me, p, by, source);
+	return by == KP_BY_THREAD ? woken_by_thread(ctx, me, p) :
+	    woken_otherwise(ctx, me, p, by, source);
 }
 
 #define SI_USER	0
@@ -224,7 +226,7 @@ int BPF_PROG(signal_sent, int signo, struct kernel_siginfo *info, struct task_st
 	if ((result != SIGNAL_DELIVERED && result != SIGNAL_LOST_INFO &&
 	    (result != SIGNAL_IGNORED || signo != SIGCONT)) ||
 	    !is_on_about(KP_BIT(KP_THREAD_SIGNAL), filter_key(p)) ||
-	    (e = EVENT(&hit, THREAD_SIGNAL, kp_thread_signal)) == NULL)
+	    (e = EVENT(ctx, &hit, THREAD_SIGNAL, kp_thread_signal)) == NULL)
 		return 0;
 	e->tid = (u64)p;
 	e->pid = p->tgid;

@@ -29,6 +29,7 @@
 
 #include "kernel-probes/kernel_compat.h"
 #include "kernel-probes/record.h"
+#include "kernel-probes/stack-ask.bpf.h"
 
 struct kp_block {
 	struct tnf_block_header h;
@@ -79,6 +80,7 @@ struct hit {			/* an event under way */
 	u64 pos;
 	u32 depth;		/* of nested writers, with this one */
 	u32 number;		/* of the CPU */
+	u32 ref, rec;		/* where the event has references to its stacks, and these; or 0 */
 };
 
 #define SCHED_SIZE	((u32)sizeof(struct tnf_kernel_schedule))
@@ -124,6 +126,12 @@ static __always_inline u32 filter_key(struct task_struct *t)
 static __always_inline bool passes(struct task_struct *writer)
 {
 	return likely(!state.filter) || filter_holds(filter_key(writer));
+}
+
+/* Does an event of one of these probes have stacks? */
+static __always_inline bool have_stacks(u64 probes)
+{
+	return with_stacks && (state.stacks & probes) != 0;
 }
 
 /* Is a probe on, whoever writes? */
@@ -188,19 +196,43 @@ static __always_inline u32 write_quickly(struct hit *hit, u64 pos, u32 size,
 
 static __always_inline void writer_leave(struct hit *);
 
+/* Takes the stacks of an event of so many bytes; returns the bytes that it has with them. */
+static __always_inline u32 stack_begin(struct hit *hit, const struct stack_ask *ask, u32 size)
+{
+	u32 depth = (hit->depth - 1) & (STACK_DEPTHS - 1), bytes;
+	struct frames *f = my_frames(depth);
+	long got = 0;
+
+	hit->ref = ask->of.at;
+	hit->rec = (size > hit->ref + 8u ? size : hit->ref + 8u + 7) & ~7u;
+	if (f == NULL)
+		return hit->rec;
+	/* It goes through the map because the verifier refuses a pointer as a number. */
+	write_once(f->base, (u64)ask->ctx);
+	bytes = ask->of.kernel == 0 ? 0 :
+	    stack_look(depth, ask->key, ask->of.kernel, ask->tracepoint);
+	barrier_var(bytes);
+	/* bpf_get_task_stack() finds nothing of an idle thread. */
+	if (ask->ctx != NULL && bytes != 0 && bytes <= FRAMES * sizeof f->pc[0])
+		got = bpf_get_stack(ask->ctx, f->pc, bytes, 0);
+	return hit->rec + stack_take(depth, ask->key, ask->of.kernel, ask->of.user,
+	    got < 0 ? 0 : got);
+}
+
 /*
  * Returns space for an event of 'size' bytes, with the numbers for its two head words, or
  * NULL: the event is lost, and counted.  The caller fills every byte and ends with
  * event_end().  'room' is a constant, the most that such an event takes; if it is not
  * constant, only the head can be written without a look at the block's end.  'tid' (the
  * address), 'pid' and 'tgid' are the current thread's.  This very program has read 'time',
- * and has not slept since.
+ * and has not slept since.  'ask' is NULL: the event has no stacks.
  */
 static __always_inline struct kp_event *event_place_as(struct hit *hit, u64 time,
-    u64 tid, u32 pid, u32 tgid, u32 size, u32 room, u32 *distance, u32 *delta)
+    u64 tid, u32 pid, u32 tgid, u32 size, u32 room, const struct stack_ask *ask,
+    u32 *distance, u32 *delta)
 {
 	struct kp_cpu *cpu;
-	u32 off;
+	u32 off, fixed = room;
 	u64 pos;
 
 	hit->time = time;		/* before any nested writer's */
@@ -212,6 +244,9 @@ static __always_inline struct kp_event *event_place_as(struct hit *hit, u64 time
 		return NULL;
 	hit->depth = cpu->nest + 1;
 	write_once(cpu->nest, hit->depth);
+	hit->ref = 0;
+	if (with_stacks && ask != NULL && unlikely(ask->of.at != 0))
+		size = room = stack_begin(hit, ask, size);
 	pos = read_once(cpu->cursor);
 	hit->block = block_at(cpu, pos);
 	if (unlikely(hit->block == NULL))
@@ -230,7 +265,7 @@ static __always_inline struct kp_event *event_place_as(struct hit *hit, u64 time
 	}
 	hit->pos = pos;
 	/* For the verifier; never true. */
-	if (unlikely(off > KP_BLOCK_END - room || off > KP_BLOCK_END - sizeof(struct kp_event)))
+	if (unlikely(off > KP_BLOCK_END - fixed || off > KP_BLOCK_END - sizeof(struct kp_event)))
 		goto lost;
 	return (void *)hit->block + off;
 lost:
@@ -239,17 +274,18 @@ lost:
 }
 
 static __always_inline struct kp_event *event_place(struct hit *hit, u64 time,
-    struct task_struct *writer, u32 size, u32 room, u32 *distance, u32 *delta)
+    struct task_struct *writer, u32 size, u32 room, const struct stack_ask *ask,
+    u32 *distance, u32 *delta)
 {
 	return event_place_as(hit, time, (u64)writer, writer->pid, writer->tgid, size, room,
-	    distance, delta);
+	    ask, distance, delta);
 }
 
 static __always_inline void *event_begin_at(struct hit *hit, u64 time,
-    struct task_struct *writer, u32 probe, u32 size, u32 room)
+    struct task_struct *writer, u32 probe, u32 size, u32 room, const struct stack_ask *ask)
 {
 	u32 distance, delta;
-	struct kp_event *e = event_place(hit, time, writer, size, room, &distance, &delta);
+	struct kp_event *e = event_place(hit, time, writer, size, room, ask, &distance, &delta);
 
 	if (unlikely(e == NULL))
 		return NULL;
@@ -258,24 +294,27 @@ static __always_inline void *event_begin_at(struct hit *hit, u64 time,
 	return e;
 }
 
-static __always_inline void *event_begin_by(struct hit *hit,
-    struct task_struct *writer, u32 probe, u32 size, u32 room)
+/* An event of the catalogue, with its stacks if somebody has asked for them. */
+static __always_inline void *event_begin(void *ctx, struct hit *hit,
+    struct task_struct *writer, u32 probe, u32 size)
 {
-	return event_begin_at(hit, bpf_ktime_get_ns(), writer, probe, size, room);
+	struct stack_ask ask = { .ctx = ctx, .key = probe };
+	u32 stacks = 0;
+
+	/* One load: the loader replaces all of it at once. */
+	if (with_stacks)
+		stacks = *(volatile u32 *)&state.stack[probe & (KP_STACKS_MAX - 1)];
+	__builtin_memcpy(&ask.of, &stacks, sizeof ask.of);
+	return event_begin_at(hit, bpf_ktime_get_ns(), writer,
+	    unlikely(stacks != 0) ? KP_STACKED(probe) : probe, size, size, &ask);
 }
 
-static __always_inline void *event_begin(struct hit *hit, u32 probe, u32 size,
-    u32 room)
-{
-	return event_begin_by(hit, bpf_get_current_task_btf(), probe, size, room);
-}
-
+/* 'ctx' is the program's, or NULL in a function that does not have it. */
 #define EVENT_SIZE(type)	((u32)(sizeof(struct type) + 7) & ~7u)
-#define EVENT(hit, name, type) \
-	((struct type *)event_begin(hit, KP_##name, EVENT_SIZE(type), EVENT_SIZE(type)))
-#define EVENT_BY(hit, writer, name, type) \
-	((struct type *)event_begin_by(hit, writer, KP_##name, EVENT_SIZE(type), \
-	    EVENT_SIZE(type)))
+#define EVENT_BY(ctx, hit, writer, name, type) \
+	((struct type *)event_begin(ctx, hit, writer, KP_##name, EVENT_SIZE(type)))
+#define EVENT(ctx, hit, name, type) \
+	EVENT_BY(ctx, hit, bpf_get_current_task_btf(), name, type)
 
 /*
  * Ends what event_begin() began, also when that failed.  An interrupt that
@@ -309,6 +348,8 @@ static __always_inline void writer_leave(struct hit *hit)
 
 static __always_inline void event_end(struct hit *hit)
 {
+	if (with_stacks && unlikely(hit->ref != 0))
+		stack_write((hit->depth - 1) & (STACK_DEPTHS - 1), hit->pos, hit->ref, hit->rec);
 	writer_leave(hit);
 }
 
@@ -327,7 +368,7 @@ static __always_inline bool batch_begin_as(struct batch *b, u64 tid, u32 pid, u3
     u32 size, u32 room)
 {
 	b->first = event_place_as(&b->hit, bpf_ktime_get_ns(), tid, pid, tgid, size, room,
-	    &b->distance, &b->delta);
+	    NULL, &b->distance, &b->delta);
 	return likely(b->first != NULL);
 }
 

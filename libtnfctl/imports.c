@@ -369,15 +369,31 @@ tnfctl_probe_args(tnfctl_handle_t *h, tnfctl_probe_t *p, const char *args)
 	return tnfctl_kernel_argument(h->imports->kp, e);
 }
 
+/* The session that has a probe, and the probe's number there. */
+static tnfctl_errcode_t
+session_of(tnfctl_handle_t *h, tnfctl_probe_t *p, const char *others, struct kp **kp, unsigned *id)
+{
+	tnfctl_errcode_t err;
+
+	*id = (unsigned)p->id;
+	if ((*kp = tnfctl_kernel_of(h)) != NULL)
+		return TNFCTL_ERR_NONE;
+	if (p->import == NULL || p->gone)
+		return tnfctl_wrong_kind(others);
+	if ((err = imports_session(h)) != TNFCTL_ERR_NONE)
+		return err;
+	*kp = h->imports->kp;
+	return tnfctl_kernel_argument(*kp, number_of(*kp, p, id));
+}
+
 TNFCTL_API tnfctl_errcode_t
 tnfctl_probe_where(tnfctl_handle_t *h, tnfctl_probe_t *p, const char *conditions)
 {
-	struct kp *kp = tnfctl_kernel_of(h);
-	unsigned id = (unsigned)p->id;
 	tnfctl_errcode_t err;
-	int e = 0;
+	struct kp *kp;
+	unsigned id;
 
-	if (kp == NULL)
+	if (tnfctl_kernel_of(h) == NULL)
 		tnfctl_import_decide(h, p, conditions != NULL);
 	if (p->fast != NULL && !p->fast->made && conditions != NULL && p->import->slow == NULL &&
 	    (err = tnfctl_fast_make(h, p, false)) != TNFCTL_ERR_NONE)
@@ -386,15 +402,28 @@ tnfctl_probe_where(tnfctl_handle_t *h, tnfctl_probe_t *p, const char *conditions
 		return p->gone ? file_gone(p) : tnfctl_fast_where(h, p, conditions);
 	if (p->fast != NULL && conditions == NULL)
 		return TNFCTL_ERR_NONE;
-	if (kp == NULL && (p->import == NULL || p->gone))
-		return conditions == NULL ? TNFCTL_ERR_NONE : tnfctl_wrong_kind(ONLY_WHERE);
-	if (kp == NULL) {
-		if ((err = imports_session(h)) != TNFCTL_ERR_NONE)
-			return err;
-		kp = h->imports->kp;
-		e = number_of(kp, p, &id);
-	}
-	return tnfctl_kernel_argument(kp, e != 0 ? e : kp_probe_where(kp, id, conditions));
+	if (conditions == NULL && tnfctl_kernel_of(h) == NULL && (p->import == NULL || p->gone))
+		return TNFCTL_ERR_NONE;
+	err = session_of(h, p, ONLY_WHERE, &kp, &id);
+	return err != TNFCTL_ERR_NONE ? err :
+	    tnfctl_kernel_argument(kp, kp_probe_where(kp, id, conditions));
+}
+
+TNFCTL_API tnfctl_errcode_t
+tnfctl_probe_stacks(tnfctl_handle_t *h, tnfctl_probe_t *p, unsigned int kernel, unsigned int user)
+{
+	tnfctl_errcode_t err;
+	struct kp *kp;
+	unsigned id;
+
+	if (tnfctl_kernel_of(h) == NULL)
+		tnfctl_import_decide(h, p, true);
+	if (p->fast != NULL)
+		return tnfctl_error_set(TNFCTL_ERR_BADARG, "%s: the process records it itself, without "
+		    "stacks: prex --no-fast has the kernel do that", p->import->name);
+	err = session_of(h, p, ONLY_STACKS, &kp, &id);
+	return err != TNFCTL_ERR_NONE ? err :
+	    tnfctl_kernel_argument(kp, kp_probe_stacks(kp, id, kernel, user));
 }
 
 tnfctl_errcode_t

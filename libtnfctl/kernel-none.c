@@ -47,6 +47,8 @@ NOT_OF_A_PROCESS(ONLY_SETTINGS, tnfctl_setting_set, const char *name, unsigned i
 NOT_OF_A_PROCESS(ONLY_SETTINGS, tnfctl_setting_get, const char *name, unsigned int *ret)
 NOT_OF_A_PROCESS(ONLY_FROZEN, tnfctl_frozen_get, int64_t *time, char *why, size_t size)
 NOT_OF_A_PROCESS(ONLY_ARGS, tnfctl_probe_args, tnfctl_probe_t *p, const char *args)
+NOT_OF_A_PROCESS(ONLY_STACKS, tnfctl_probe_stacks, tnfctl_probe_t *p, unsigned int kernel,
+    unsigned int user)
 
 /* No handle has imported probes. */
 

@@ -170,6 +170,8 @@ list_history(struct shell *sh, const struct args *a)
 		if (op->fcn != NULL)
 			printf("&%s ", op->fcn);
 		selectors_print(op->selectors);
+		if (op->stacks.asked)
+			printf("stack=%u ustack=%u ", op->stacks.kernel, op->stacks.user);
 		if (op->args != NULL)
 			printf("args '%s' ", op->args);
 		if (op->where != NULL)

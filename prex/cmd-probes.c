@@ -88,6 +88,8 @@ cmd_trace_apply(tnfctl_handle_t *h, tnfctl_probe_t *p, void *arg)
 	tnfctl_errcode_t err = op->args == NULL ? TNFCTL_ERR_NONE :
 	    tnfctl_probe_args(h, p, op->args);
 
+	if (err == TNFCTL_ERR_NONE && op->stacks.asked)
+		err = tnfctl_probe_stacks(h, p, op->stacks.kernel, op->stacks.user);
 	if (err == TNFCTL_ERR_NONE)
 		err = tnfctl_probe_where(h, p, op->where);
 	return err != TNFCTL_ERR_NONE ? err : tnfctl_probe_trace(h, p, NULL);
@@ -114,6 +116,25 @@ cut_text(struct statement *st, size_t *end, const char *name)
 	return word[1].value;
 }
 
+/* The same for "stack=8": no probe has an attribute of this name before. */
+static bool
+cut_number(struct statement *st, size_t *end, const char *name, struct stack_depths *d,
+    unsigned *number)
+{
+	struct token *word;
+
+	if (*end < 5)
+		return false;
+	word = &st->v[*end - 3];
+	if (word->kind != TOK_IDENT || strcmp(word->text, name) != 0 ||
+	    word[1].kind != TOK_EQUAL || word[2].kind != TOK_INT || word[2].number < 0)
+		return false;
+	word->kind = TOK_WORD;
+	*end -= 3;
+	*number = (unsigned)word[2].number;
+	return d->asked = true;
+}
+
 static bool
 cmd_trace_parse(struct shell *sh, struct statement *st, struct args *a)
 {
@@ -121,6 +142,9 @@ cmd_trace_parse(struct shell *sh, struct statement *st, struct args *a)
 
 	a->where = cut_text(st, &end, "where");
 	a->args = cut_text(st, &end, "args");
+	while (cut_number(st, &end, "stack", &a->stacks, &a->stacks.kernel) ||
+	    cut_number(st, &end, "ustack", &a->stacks, &a->stacks.user))
+		;
 	if (!parse_target(sh, st, a))
 		return false;
 	if (end < st->n && st->next == end)
@@ -130,8 +154,8 @@ cmd_trace_parse(struct shell *sh, struct statement *st, struct args *a)
 
 const struct cmd cmd_trace = {
 	.name = "trace",
-	.usage = "$set [args 'names'] [where 'conditions']\n"
-	    "selector ... [args 'names'] [where 'conditions']",
+	.usage = "$set [stack=n] [ustack=n] [args 'names'] [where 'conditions']\n"
+	    "selector ... [stack=n] [ustack=n] [args 'names'] [where 'conditions']",
 	.summary = "Let probes write records",
 	.help =
 	    "Lets the selected probes write a record each time they are hit, if they are\n"
@@ -139,7 +163,9 @@ const struct cmd cmd_trace = {
 	    "are not.  Imported probes can have conditions on their members, compared\n"
 	    "before a hit is recorded:  trace net.net_dev_xmit where 'len > 1000 and rc != 0' .\n"
 	    "Arguments of USDT probes and functions can be given names, and types where they\n"
-	    "are no numbers (string, chars, address):  trace app.query args 'text:string n' .\n",
+	    "are no numbers (string, chars, address):  trace app.query args 'text:string n' .\n"
+	    "stack=8 records the frames that led to an event of the kernel, at most 32;\n"
+	    "ustack=16 those of the program, at most 96:  trace name=strategy stack=8 .\n",
 	.modes = MODE_BOTH,
 	.complete = COMPLETE_TRACE,
 	.parse = cmd_trace_parse,

@@ -34,6 +34,12 @@ enum complete {
 	COMPLETE_HELP
 };
 
+/* Frames that events record of the kernel's stack and the program's. */
+struct stack_depths {
+	bool	asked;
+	unsigned kernel, user;
+};
+
 /* The parsed rest of a command.  Strings live as long as the statement. */
 struct args {
 	const char *word;	/* one of cmd->words, whole; NULL: none given */
@@ -42,6 +48,7 @@ struct args {
 	const char *name;	/* a file, a symbol, a topic */
 	const char *where;	/* conditions */
 	const char *args;	/* names and types of arguments */
+	struct stack_depths stacks;
 	char	*rule;		/* of pfilter; freed with the other members */
 	char	*text;		/* of mark; freed as well */
 	struct tnf_selectors *selectors;

@@ -233,10 +233,11 @@ add_files(struct context *x)
 	free(prefix);
 }
 
-/* Adds selectors, then "where" and conditions in quotes. */
+/* Adds selectors, then the words behind them, and conditions in quotes. */
 static void
 add_trace(struct context *x)
 {
+	static const char *const words[] = { "stack=", "ustack=", "args", "where" };
 	const struct token *last = &x->tokens[x->n - 1];
 
 	if (x->n > 2 && last->kind == TOK_IDENT && strcmp(last->text, "where") == 0) {
@@ -245,7 +246,8 @@ add_trace(struct context *x)
 	}
 	add_target(x, 1);
 	if (x->n > 1 && last->kind != TOK_EQUAL)
-		completion_add(x->c, tnf_xstrdup("where"));
+		for (unsigned i = 0; i < sizeof words / sizeof words[0]; i++)
+			completion_add(x->c, tnf_xstrdup(words[i]));
 }
 
 static void

@@ -205,6 +205,7 @@ probe_op_resolve(struct shell *sh, const struct args *a, struct probe_op *op)
 	op->selectors = a->selectors;
 	op->where = (char *)a->where;
 	op->args = (char *)a->args;
+	op->stacks = a->stacks;
 	if (a->set != NULL) {
 		if ((set = names_find(&sh->sets, a->set)) == NULL) {
 			shell_error(sh, ERROR_SEMANTIC, "no set named \"$%s\"", a->set);

@@ -19,6 +19,7 @@ struct probe_op {
 	char	*fcn, *symbol;	/* connect only */
 	char	*where;		/* trace only; NULL: none */
 	char	*args;		/* the same */
+	struct stack_depths stacks;	/* the same */
 	struct tnf_selectors *selectors;
 };
 

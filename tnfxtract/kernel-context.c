@@ -55,26 +55,27 @@ kernel_context_living(struct context_writer *w, const struct kp_task *living, si
 	free(t);
 }
 
+/* Do events have addresses of programs?  Samples have, and those with the program's stack. */
 static bool
-is_enabled(struct kp *kp, const char *name)
+has_user_stacks(struct kp *kp)
 {
 	struct kp_probe p;
-	size_t n = strlen(name);
 
 	for (int id = 1; id <= kp_probe_count(kp); id++)
-		if (kp_probe_get(kp, id, &p) == 0 && strncmp(p.attrs + 5, name, n) == 0 &&
-		    p.attrs[5 + n] == ';')
-			return p.enabled;
+		if (kp_probe_get(kp, id, &p) == 0 && p.enabled &&
+		    (strncmp(p.attrs, "name sample;", 12) == 0 ||
+		    strstr(p.attrs, ";ustack ") != NULL))
+			return true;
 	return false;
 }
 
-/* Samples have addresses of programs: tells which files lie there, for the processes that
-   live.  Those of a process that has ended stay without names. */
+/* Tells which files lie at addresses of programs, for the processes that live.  Those of a
+   process that has ended stay without names. */
 static void
 kernel_context_programs(struct kp *kp, struct context_writer *w, const struct kp_task *living,
     size_t n)
 {
-	if (!is_enabled(kp, "sample"))
+	if (!has_user_stacks(kp))
 		return;
 	for (size_t i = 0; i < n; i++)
 		if (living[i].tid == living[i].pid)

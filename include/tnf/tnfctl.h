@@ -416,6 +416,12 @@ tnfctl_errcode_t tnfctl_probe_where(tnfctl_handle_t *, tnfctl_probe_t *,
    recorded of :string and :chars, whose length is the next argument.  BADARG: they are not
    understood, or it is another probe; BUSY: its buffer has it with others already. */
 tnfctl_errcode_t tnfctl_probe_args(tnfctl_handle_t *, tnfctl_probe_t *, const char *args);
+/* Linux.  Has the events of a kernel's or an imported probe record so many frames, at most, of
+   the kernel's stack (32) and of the program's (96, by frame pointers), as the members
+   "stack" and "user"; 0: none.  BADARG: too many, or the probe has none; BUSY: the buffer has
+   an imported probe without stacks already. */
+tnfctl_errcode_t tnfctl_probe_stacks(tnfctl_handle_t *, tnfctl_probe_t *, unsigned int kernel,
+    unsigned int user);
 /* Linux.  A handle on a process that is left alone: it is neither stopped nor has
    anything loaded into it, and has imported probes only (kind "usdt": those that
    <sys/sdt.h> has put into the files it has mapped).  It may be linked statically.

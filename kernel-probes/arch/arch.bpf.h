@@ -4,7 +4,7 @@
  * Each file has:
  *
  *	struct pt_regs___kernel	registers that a thread entered the kernel with
- *	regs_ip()		of user mode; REGS_SP is the member for the stack
+ *	regs_ip()		of user mode; REGS_SP and REGS_IP are members
  *	regs_call()		number of the system call; negative: a fault, an interrupt
  *	call_abi()		the table that the number is from
  *	find_call()		the call with its arguments

@@ -49,6 +49,7 @@ enum {
 #define regs_ip(regs)	((regs)->pc)
 #define regs_call(regs)	((long)(regs)->syscallno)
 #define REGS_SP		sp
+#define REGS_IP		pc
 
 #define TIF_32BIT	22
 

@@ -36,6 +36,7 @@ enum {
 #define regs_ip(regs)	((regs)->ip)
 #define regs_call(regs)	((long)(regs)->orig_ax)
 #define REGS_SP		sp
+#define REGS_IP		ip
 
 /* A thread of a 64-bit kernel in a call of the 32-bit table; x32 marks its own. */
 #define TS_COMPAT	0x2

@@ -29,6 +29,7 @@ typedef int64_t s64;
 #define __type(name, type)	type *name
 #define PF_KTHREAD	1
 #define store_barrier()	interrupt()
+#define barrier_var(v)	__asm__ volatile("" : "+r"(v))
 #define likely(x)	(x)
 #define unlikely(x)	(x)
 #define read_once(x)	({ __typeof__(x) v_ = *(volatile __typeof__(x) *)&(x); interrupt(); v_; })
@@ -56,6 +57,7 @@ bpf_map_lookup_elem(const void *map, const u32 *key)
 static u32 bpf_get_smp_processor_id(void) { return fake_cpu(); }
 static struct task_struct *bpf_get_current_task_btf(void) { return running; }
 static u64 bpf_ktime_get_ns(void) { return fake_clock(); }
+static long bpf_get_stack(void *ctx, void *to, u32 size, u64 flags) { return 0; }
 
 /* What is usual there is not here. */
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
@@ -63,6 +65,13 @@ static u64 bpf_ktime_get_ns(void) { return fake_clock(); }
 #pragma GCC diagnostic ignored "-Wcast-align"
 #include "kernel-probes/write.bpf.h"
 #include "buffer.bpf.c"
+
+/* No event has stacks here. */
+const volatile bool with_stacks;
+struct kp_map_frames frames;
+u32 stack_look(u32 depth, u32 key, u32 kernel, u32 tracepoint) { return 0; }
+u32 stack_take(u32 depth, u32 key, u32 kernel, u32 user, u32 got) { return 0; }
+int stack_write(u32 depth, u64 pos, u32 ref, u32 rec) { return 0; }
 
 #define FAKE_SCHED_TAG	0x80002002u
 

@@ -5,6 +5,7 @@
  *	kpctl enable|disable PROBE...		a name, or name#n: the n-th of it;
  *						one with a dot is a tracepoint
  *	kpctl where PROBE CONDITIONS
+ *	kpctl stacks PROBE KERNEL USER		frames of its events
  *	kpctl tracepoints			all of them, listed
  *	kpctl set NAME VALUE
  *	kpctl filter on|off|list|add PID|follow PID|delete PID
@@ -64,22 +65,29 @@ set_probe(struct kp *kp, const char *which, bool on)
 	return found == 0 ? failed(kp, which, -ENOENT) : 0;
 }
 
-static int
-where(struct kp *kp, const char *which, const char *text)
+/* The first probe of a name, or 0. */
+static unsigned
+probe_of(struct kp *kp, const char *which)
 {
 	char name[128];
 	struct kp_probe p;
-	int r;
 
-	if ((r = kp_import_tracepoints(kp)) < 0)
-		return failed(kp, which, r);
+	if (strchr(which, '.') != NULL && kp_import_tracepoints(kp) < 0)
+		return 0;
 	for (int id = 1; id <= kp_probe_count(kp); id++)
 		if (kp_probe_get(kp, id, &p) == 0 &&
-		    strcmp(name_of(p.attrs, name, sizeof name), which) == 0) {
-			r = kp_probe_where(kp, id, text);
-			return r < 0 ? failed(kp, which, r) : 0;
-		}
-	return failed(kp, which, -ENOENT);
+		    strcmp(name_of(p.attrs, name, sizeof name), which) == 0)
+			return (unsigned)id;
+	return 0;
+}
+
+static int
+where(struct kp *kp, const char *which, const char *text)
+{
+	unsigned id = probe_of(kp, which);
+	int r = id == 0 ? -ENOENT : kp_probe_where(kp, id, text);
+
+	return r < 0 ? failed(kp, which, r) : 0;
 }
 
 static int
@@ -207,6 +215,9 @@ command(struct kp *kp, char **arg)
 		r = kp_trace_set(kp, strcmp(arg[0], "on") == 0);
 	else if (strcmp(arg[0], "where") == 0)
 		return where(kp, arg[1], arg[2]);
+	else if (strcmp(arg[0], "stacks") == 0)
+		r = kp_probe_stacks(kp, probe_of(kp, arg[1]), (unsigned)atoi(arg[2]),
+		    (unsigned)atoi(arg[3]));
 	else if (strcmp(arg[0], "set") == 0)
 		r = kp_setting_set(kp, arg[1], atoi(arg[2]));
 	else if (strcmp(arg[0], "list") == 0)

@@ -51,7 +51,7 @@ write_event(void)
 	struct kp_thread_state *e;
 	struct hit hit;
 
-	e = EVENT(&hit, THREAD_STATE_OUT, kp_thread_state);
+	e = EVENT(NULL, &hit, THREAD_STATE_OUT, kp_thread_state);
 	if (e == NULL)
 		return;
 	e->state = running->pid;
@@ -182,7 +182,7 @@ interleaved(bool unnoticed)
 	begin(-1, 0);
 	write_event();
 	for (int i = 0; i < 2; i++) {
-		e[i] = EVENT(&hit[i], THREAD_STATE_OUT, kp_thread_state);
+		e[i] = EVENT(NULL, &hit[i], THREAD_STATE_OUT, kp_thread_state);
 		if (e[i] == NULL)
 			return false;
 		e[i]->state = running->pid;
@@ -291,10 +291,10 @@ lost(void)
 	begin(-1, 0);
 	write_event();
 	no_cpu = true;
-	good = EVENT(&hit, THREAD_STATE_OUT, kp_thread_state) == NULL && cpu.nest == 0;
+	good = EVENT(NULL, &hit, THREAD_STATE_OUT, kp_thread_state) == NULL && cpu.nest == 0;
 	no_cpu = false;
 	no_block = true;
-	good = good && EVENT(&hit, THREAD_STATE_OUT, kp_thread_state) == NULL && cpu.nest == 0;
+	good = good && EVENT(NULL, &hit, THREAD_STATE_OUT, kp_thread_state) == NULL && cpu.nest == 0;
 	no_block = false;
 	write_event();
 	return good && holds_nested(-1, 0);

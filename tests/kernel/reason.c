@@ -13,7 +13,6 @@
 #define HEAP		0xffff888012340000ull
 #define TEXT		0xffffffff81000000ull
 #define KERNEL_STACK_SIZE	16384ull
-#define barrier_var(v)	__asm__ volatile("" : "+r"(v))
 #define is_kernel_address(v)	((v) >= 0xffff800000000000ull)
 
 #include "tests/kernel/fake-bpf.h"
@@ -44,6 +43,8 @@ static u64 bpf_get_current_task(void) { return TASK; }
 
 #pragma GCC diagnostic ignored "-Wshadow"
 #include "kernel-probes/reason.bpf.h"
+
+struct kp_map_stack_words stack_words;
 
 static void interrupt(void) { }
 static u32 fake_cpu(void) { return 0; }

@@ -31,7 +31,7 @@ static __thread u32 this;
 static __thread u64 tries;	/* looks at a slot of the pool */
 
 /* The table of bench/README, "Many CPUs". */
-_Static_assert(sizeof(struct kp_cpu) == 160 && offsetof(struct kp_cpu, lost) == 72 &&
+_Static_assert(sizeof(struct kp_cpu) == 192 && offsetof(struct kp_cpu, lost) == 72 &&
     offsetof(struct kp_cpu, thread) == 136, "struct kp_cpu is told otherwise in bench/README");
 _Static_assert((TNF_EXT_OFFSET + offsetof(struct tnf_ext, data_cursor)) / 64 == 1 &&
     (TNF_EXT_OFFSET + offsetof(struct tnf_ext, lost)) / 64 == 2 &&
@@ -116,7 +116,7 @@ write_event(u32 cpu)
 	struct hit hit;
 
 	this = cpu;
-	e = EVENT(&hit, THREAD_STATE_OUT, kp_thread_state);
+	e = EVENT(NULL, &hit, THREAD_STATE_OUT, kp_thread_state);
 	if (e == NULL)
 		return;
 	e->state = (s32)++written[cpu];

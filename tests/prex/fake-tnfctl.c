@@ -389,6 +389,13 @@ tnfctl_probe_args(tnfctl_handle_t *h, tnfctl_probe_t *p, const char *args)
 }
 
 tnfctl_errcode_t
+tnfctl_probe_stacks(tnfctl_handle_t *h, tnfctl_probe_t *p, unsigned int kernel, unsigned int user)
+{
+	printf("fake: stacks of %u and %u frames\n", kernel, user);
+	return TNFCTL_ERR_NONE;
+}
+
+tnfctl_errcode_t
 tnfctl_probe_where(tnfctl_handle_t *h, tnfctl_probe_t *p, const char *conditions)
 {
 	return TNFCTL_ERR_NONE;

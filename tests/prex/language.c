@@ -326,6 +326,7 @@ START_TEST(completion)
 	ck_assert_str_eq(completed("pfilter delete n"), "n: name= name=nginx");
 	ck_assert_str_eq(completed("trace name=one w"), "w: where");
 	ck_assert_str_eq(completed("trace one w"), "w: where");
+	ck_assert_str_eq(completed("trace one us"), "us: ustack=");
 	ck_assert_str_eq(completed("trace w"), "w:");
 	ck_assert_str_eq(completed("trace name=one where "), ": 'len 'level 'other");
 	ck_assert_str_eq(completed("trace name=one where 'le"), "'le: 'len 'level");

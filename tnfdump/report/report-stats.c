@@ -17,14 +17,15 @@
 #include "tnfdump/text/print.h"
 #include "tnfdump/to/formats.h"
 
-/* Prints a value as --pretty does; escaping is left to the printing of the row. */
+/* Prints a value as --pretty does, and a stack in any case: all others would be one group.
+   Escaping is left to the printing of the row. */
 static bool
 show_pretty(void *arg, struct out *o, const struct val *v, const struct tnf_event *ev)
 {
 	struct dump *d = arg;
 	struct tnf_value member;
 
-	if (!d->pretty || v->type == NULL || v->kind == VAL_STRING)
+	if ((!d->pretty && v->kind != VAL_RECORD) || v->type == NULL || v->kind == VAL_STRING)
 		return false;
 	member = val_to_member(v);
 	pretty_value(d, o, ev, &member, v->name);

@@ -1,0 +1,421 @@
+/*
+ * stack.bpf.c - stacks that were seen before are known again (stack.bpf.h), and the stacks of
+ * events (stack-ask.bpf.h).
+ */
+#include "kernel-probes/stack.bpf.h"
+
+const volatile bool with_stacks = false;
+
+struct kp_map_stack_words stack_words SEC(".maps");
+struct kp_map_frames frames SEC(".maps");
+struct kp_map_known known_stacks SEC(".maps");
+
+static __always_inline u32 known_slot(u32 call, u32 way)
+{
+	return (call * KNOWN_WAYS + way) & (KNOWN_STACKS - 1);
+}
+
+/* Is frame i of the stack at word 'at'?  Then it is put into f, too. */
+static __always_inline bool known_frame(const struct known *k, struct frames *f,
+    const struct stack_words *w, u32 i, u32 at)
+{
+	barrier_var(at);
+	if (at >= SEARCH_WORDS || at >= w->have || w->word[at] != k->pc[i])
+		return false;
+	f->pc[i] = k->pc[i];
+	return true;
+}
+
+/* Is the current stack, of 'size' words, this known one?  Then its frames are put into f,
+   but for those of the tracing.  (__noinline: see README.) */
+__noinline int known_is(struct known *k, struct frames *f, struct stack_words *w, u32 size)
+{
+	u32 longer, shift = 0, inner, n, i;
+	u64 differ = 0;
+
+	if (k == NULL || f == NULL || w == NULL)
+		return false;
+	longer = size - k->size;
+	if (!stack_read(w, k->words + ((s32)longer > 0 ? longer : 0)))
+		return false;
+	inner = k->n < KNOWN_OUTER ? 0 : k->n - KNOWN_OUTER;
+	if (inner > k->first && k->at[(inner - 1) & (FRAMES - 1)] >= w->have)
+		return false;
+	/* Without a branch for each frame, of which the verifier would follow both ways. */
+	i = k->first;
+	for (u32 turn = 0; turn < KNOWN_FRAMES && i < inner; turn++, i++) {
+		n = i & (FRAMES - 1);
+		f->pc[n] = k->pc[n];
+		differ |= w->word[k->at[n] & (WORDS_ROOM - 1)] ^ k->pc[n];
+	}
+	if (differ != 0)
+		return false;
+	for (u32 outer = 0; outer < KNOWN_OUTER; outer++) {
+		/* Read again: the verifier knows another bound after each turn above. */
+		n = read_once(k->n);
+		i = (n < KNOWN_OUTER ? 0 : n - KNOWN_OUTER) + outer;
+		barrier_var(i);
+		if (i >= KNOWN_FRAMES || i >= k->n)
+			break;
+		if (i < k->first)
+			continue;
+		if (known_frame(k, f, w, i, k->at[i] + shift))
+			continue;
+		if (shift != 0 || !known_frame(k, f, w, i, k->at[i] + longer))
+			return false;
+		shift = longer;
+	}
+	/* The outermost frame is as far from the stack's end as it was. */
+	return k->n == k->asked || shift == longer;
+}
+
+/* (__noinline: see README.) */
+__noinline u32 known_look(u32 depth, u32 call, u32 asked)
+{
+	struct frames *f = my_frames(depth);
+	struct stack_words *w;
+	struct known *k;
+	u32 slot;
+
+	w = bpf_map_lookup_elem(&stack_words, &depth);
+	if (w == NULL || f == NULL)
+		return 0;
+	for (u32 way = 0; way < KNOWN_WAYS; way++) {
+		slot = known_slot(call, way);
+		k = bpf_map_lookup_elem(&known_stacks, &slot);
+		if (k == NULL || k->size == 0 || k->call != call || k->asked != asked ||
+		    !known_is(k, f, w, stack_size(w)))
+			continue;
+		w->entry = k->entry;
+		return k->from << 24 | k->n << 16 | slot;
+	}
+	return 0;
+}
+
+/* Returns 'frame' if its address is word i of the stack, otherwise KNOWN_FRAMES. */
+static __always_inline u32 known_at(const struct frames *f, const struct stack_words *w,
+    u32 i, u32 frame)
+{
+	barrier_var(i);
+	barrier_var(frame);
+	return i < SEARCH_WORDS && i < f->words && frame < KNOWN_FRAMES && frame < f->n &&
+	    w->word[i] == f->pc[frame] ? frame : KNOWN_FRAMES;
+}
+
+#define KNOWN_STEP	24	/* words that one call looks at */
+
+/*
+ * Searches KNOWN_STEP words of the stack, from 'end' downwards, for the frames' return
+ * addresses.  Afterwards f->left is the innermost frame that was found.
+ * (__noinline, also the next: see README.)
+ */
+__noinline int known_from_above(struct known *k, struct frames *f, struct stack_words *w, u32 end)
+{
+	u32 frame;
+
+	if (k == NULL || f == NULL || w == NULL)
+		return 0;
+	for (u32 i = 1; i <= KNOWN_STEP; i++) {
+		frame = known_at(f, w, end - i, read_once(f->left) - 1);
+		if (frame >= KNOWN_FRAMES)
+			continue;
+		k->at[frame] = end - i;
+		write_once(f->left, frame);
+	}
+	return 0;
+}
+
+/* The same from below, from frame f->left on: are they at the same places? */
+__noinline int known_from_below(struct known *k, struct frames *f, struct stack_words *w, u32 begin)
+{
+	u32 frame;
+
+	if (k == NULL || f == NULL || w == NULL)
+		return 0;
+	for (u32 i = 0; i < KNOWN_STEP; i++) {
+		frame = known_at(f, w, begin + i, read_once(f->left));
+		if (frame >= KNOWN_FRAMES)
+			continue;
+		if (k->at[frame] != begin + i)
+			return 0;
+		write_once(f->left, frame + 1);
+	}
+	return 1;
+}
+
+/* Finds the places of the frames; false: the two searches differ. */
+static __always_inline bool known_places(struct known *k, struct frames *f,
+    struct stack_words *w)
+{
+	_Static_assert(SEARCH_WORDS % KNOWN_STEP == 0, "no word is left over");
+	f->left = f->n;
+	for (u32 end = SEARCH_WORDS; end > 0; end -= KNOWN_STEP)
+		known_from_above(k, f, w, end);
+	k->first = f->left;
+	for (u32 begin = 0; begin < SEARCH_WORDS; begin += KNOWN_STEP)
+		if (!known_from_below(k, f, w, begin))
+			return false;
+	return f->left == f->n;
+}
+
+/* (__noinline: see README.)  A writer that has interrupted another remembers nothing: the other
+   may be looking at what is remembered. */
+__noinline int known_learn(u32 depth, u32 call, u32 asked, u32 from, u32 n)
+{
+	struct frames *f = my_frames(depth);
+	struct stack_words *w;
+	u32 slot, size, words, last = n - 1;
+	struct known *k;
+
+	w = bpf_map_lookup_elem(&stack_words, &depth);
+	if (w == NULL || f == NULL || last >= KNOWN_FRAMES || depth != 0)
+		return 0;
+	slot = known_slot(call, 0);
+	k = bpf_map_lookup_elem(&known_stacks, &slot);
+	if (k == NULL || k->missed++ % KNOWN_PATIENCE != 0)
+		return 0;
+	slot = known_slot(call, k->missed / KNOWN_PATIENCE % KNOWN_WAYS);
+	k = bpf_map_lookup_elem(&known_stacks, &slot);
+	if (k == NULL)
+		return 0;
+	k->size = 0;
+	size = words = stack_size(w);
+	if (words > SEARCH_WORDS)
+		words = SEARCH_WORDS;
+	if (!stack_read(w, words))
+		return 0;
+	f->words = words;
+	f->n = n;
+	if (!known_places(k, f, w) || k->first > from)
+		return 0;
+	for (u32 i = 0; i < KNOWN_FRAMES; i++)
+		k->pc[i] = f->pc[i];
+	k->call = call;
+	k->asked = asked;
+	k->from = from;
+	k->n = n;
+	barrier_var(last);	/* 6.1 has lost its bound */
+	if (last < KNOWN_FRAMES)
+		k->words = k->at[last] + 1;
+	k->entry = 0;
+	k->size = size;
+	return 0;
+}
+
+__noinline u32 frames_ours(void)
+{
+	u32 from = 4;
+	struct frames *f = my_frames(0);
+
+	if (f == NULL)
+		return from;
+	for (u32 i = 0; i < FRAMES_OURS; i++)
+		if (f->pc[i] >= state.schedule_start && f->pc[i] < state.schedule_end)
+			from = i + 1;
+	return from;
+}
+
+/* Does this address lie in a function that leads from a tracepoint to its programs?
+   (__noinline: see README.) */
+__noinline int frame_is_glue(u64 pc)
+{
+	u64 at = pc - state.text_start, above;
+	u32 last = 0;
+
+	if (pc < state.text_start || pc >= state.text_end)
+		return false;
+	/* The last function that does not begin above.  There is no branch, of which the verifier
+	   would follow both ways each time. */
+	for (u32 step = KP_GLUE_MAX / 2; step > 0; step /= 2) {
+		above = (s64)(at - state.glue[(last + step) & (KP_GLUE_MAX - 1)].from) >> 63;
+		last += step & ~(u32)above;
+	}
+	return at < state.glue[last & (KP_GLUE_MAX - 1)].to;
+}
+
+enum sought { PROGRAM, RUNNER, CALLER, FOUND };
+
+/* What is sought above frame i, or FOUND: this is the caller.  (__noinline: see README.) */
+__noinline u32 frame_look(struct frames *f, u32 i, u32 sought)
+{
+	u64 pc;
+
+	if (f == NULL)
+		return FOUND;
+	pc = f->pc[i & (FRAMES - 1)];
+	if (sought == CALLER || (f->caller != 0 && pc == f->caller))
+		return frame_is_glue(pc) ? CALLER : FOUND;
+	if (f->caller != 0)
+		return PROGRAM;
+	if (pc < state.text_start || pc >= state.text_end)
+		return RUNNER;
+	return sought == RUNNER ? CALLER : PROGRAM;
+}
+
+/* The index of the first frame above those of the tracing.  These are helpers of the kernel,
+   BPF programs, which are outside of its text, and what has run the programs. */
+static __always_inline u32 frames_above(struct frames *f)
+{
+	u32 sought = PROGRAM;
+
+	for (u32 i = 0; i < FRAMES_OURS; i++) {
+		sought = frame_look(f, i, sought);
+		if (sought == FOUND)
+			return i;
+	}
+	return 0;
+}
+
+#define REGS_AT(member)	((u32)bpf_core_field_offset(struct pt_regs___kernel, member))
+
+/* A tracepoint's record begins with the address of its caller's registers.  The two that are
+   needed are at most four words apart, and read at once. */
+static __always_inline u64 tracepoint_base(struct frames *f)
+{
+	u32 ip = REGS_AT(REGS_IP), sp = REGS_AT(REGS_SP), first = ip < sp ? ip : sp;
+	u64 regs = 0, word[4] = { 0 };
+
+	bpf_probe_read_kernel(&regs, sizeof regs, (void *)read_once(f->base));
+	bpf_probe_read_kernel(word, sizeof word, (void *)(regs + first));
+	f->caller = word[(ip - first) / sizeof word[0] & 3];
+	return word[(sp - first) / sizeof word[0] & 3];
+}
+
+/* What tells stacks of one probe apart before one looks at them: the system call, or the
+   kernel's thread. */
+static __always_inline u32 stack_call(struct task_struct *t, u32 key)
+{
+	const struct pt_regs___kernel *regs;
+
+	if (t->flags & PF_KTHREAD)
+		return t->pid + key * 37;
+	regs = (void *)bpf_task_pt_regs(t);
+	return (u32)regs_call(regs) + key * 37;
+}
+
+/* (__noinline: see README.) */
+__noinline u32 stack_look(u32 depth, u32 key, u32 kernel, u32 tracepoint)
+{
+	u32 asked = kernel + FRAMES_OURS;
+	struct frames *f = my_frames(depth);
+	struct stack_words *w;
+
+	if (!with_stacks || f == NULL || kernel > KP_STACK_MAX)
+		return 0;
+	f->known = 0;
+	f->caller = 0;
+	w = bpf_map_lookup_elem(&stack_words, &depth);
+	if (w != NULL && read_once(f->base) != 0) {
+		w->ctx = tracepoint ? tracepoint_base(f) : read_once(f->base);
+		w->have = 0;
+		f->known = known_look(depth, stack_call(bpf_get_current_task_btf(), key), asked);
+	}
+	return f->known != 0 ? 0 : asked * sizeof f->pc[0];
+}
+
+/* A program that does not have its hook's arguments asks for the thread's stack. */
+static __always_inline u32 stack_unwind(struct frames *f, struct task_struct *t, u32 asked)
+{
+	u32 bytes = asked * sizeof f->pc[0];
+	long got;
+
+	if (bytes > FRAMES * sizeof f->pc[0])
+		return 0;
+	got = bpf_get_task_stack(t, f->pc, bytes, 0);
+	return got < 0 ? 0 : (u32)got;
+}
+
+/* (__noinline: see README.) */
+__noinline int stack_kernel(u32 depth, u32 key, u32 kernel, u32 got)
+{
+	struct task_struct *t = bpf_get_current_task_btf();
+	struct frames *f = my_frames(depth);
+	u32 have, asked = kernel + FRAMES_OURS;
+
+	if (!with_stacks || f == NULL || kernel > KP_STACK_MAX)
+		return 0;
+	have = f->known >> 16 & 0xff;
+	f->from = f->known >> 24;
+	if (f->known == 0) {
+		if (read_once(f->base) == 0)
+			got = stack_unwind(f, t, asked);
+		have = got / sizeof f->pc[0];
+		f->from = have == 0 ? 0 : frames_above(f);
+		if (read_once(f->base) != 0)
+			known_learn(depth, stack_call(t, key), asked, f->from, have);
+	}
+	have = have > f->from ? have - f->from : 0;
+	f->kernel = have < kernel ? have : kernel;
+	return 0;
+}
+
+static __always_inline u32 record_size(u32 n)
+{
+	return n == 0 ? 0 : sizeof(struct kp_symbols) + n * sizeof(u64);
+}
+
+/* (__noinline: see README.) */
+__noinline u32 stack_take(u32 depth, u32 key, u32 kernel, u32 user, u32 got)
+{
+	struct frames *f = my_frames(depth);
+	u32 bytes = user * sizeof f->pc[0];
+	long n;
+
+	if (!with_stacks || f == NULL)
+		return 0;
+	f->kernel = f->user = 0;
+	if (kernel != 0)
+		stack_kernel(depth, key, kernel, got);
+	barrier_var(bytes);
+	if (bytes != 0 && bytes <= KP_USER_STACK_MAX * sizeof f->pc[0]) {
+		n = bpf_get_task_stack(bpf_get_current_task_btf(), &f->pc[FRAMES], bytes,
+		    BPF_F_USER_STACK);
+		f->user = n < 0 ? 0 : (u32)n / sizeof f->pc[0];
+	}
+	return record_size(f->kernel) + record_size(f->user);
+}
+
+/* Writes a record of n frames, which begin at 'from' of f, to 'rec' of a block, and a reference
+   to the record to 'ref'.  (__noinline: see README.) */
+__noinline int frames_put(struct kp_block *b, struct frames *f, u64 places, u32 from, u32 n)
+{
+	u32 ref = (u32)places, rec = places >> 32, at = rec + sizeof(struct kp_symbols);
+
+	if (!with_stacks || b == NULL || f == NULL || ref > KP_BLOCK_END - sizeof(u32) ||
+	    rec > KP_BLOCK_END - sizeof(struct kp_symbols))
+		return 0;
+	*(u32 *)((void *)b + ref) = rec - ref;
+	*(u32 *)((void *)b + rec) = state.symbols_tag;
+	*(u32 *)((void *)b + rec + 4) = record_size(n);
+	for (u32 i = 0; i < KP_USER_STACK_MAX && i < n; i++, at += sizeof(u64)) {
+		barrier_var(at);
+		if (at > KP_BLOCK_END - sizeof(u64))
+			break;
+		*(u64 *)((void *)b + at) = f->pc[(from + i) & (FRAMES_ALL - 1)];
+	}
+	return 0;
+}
+
+__noinline int stack_write(u32 depth, u64 pos, u32 ref, u32 rec)
+{
+	struct kp_cpu *cpu = cpu_at(bpf_get_smp_processor_id());
+	struct frames *f = my_frames(depth);
+	struct kp_block *b;
+	u32 off;
+
+	if (!with_stacks || cpu == NULL || f == NULL || (b = block_at(cpu, pos)) == NULL)
+		return 0;
+	off = KP_OFFSET_OF(pos);
+	ref += off;
+	rec += off;
+	barrier_var(ref);
+	if (ref > KP_BLOCK_END - 2 * sizeof(u32))
+		return 0;
+	*(u32 *)((void *)b + ref) = *(u32 *)((void *)b + ref + 4) = 0;
+	if (f->kernel != 0)
+		frames_put(b, f, (u64)rec << 32 | ref, f->from, f->kernel);
+	if (f->user != 0)
+		frames_put(b, f, (u64)(rec + record_size(f->kernel)) << 32 | (ref + 4), FRAMES,
+		    f->user);
+	return 0;
+}
