@@ -16,6 +16,7 @@
 
 #define SECTIONS_MAX	65536u
 #define SEGMENTS_MAX	256u
+#define CORE_SEGMENTS_MAX 65536u	/* of a core: each thread has some */
 #define NAMES_MAX	(16u << 20)	/* section names */
 #define TABLE_MAX	(512u << 20)	/* symbols, strings, relocations */
 #define NOTES_MAX	(64u << 20)	/* bytes of one section of notes */
@@ -150,18 +151,32 @@ tnf_elffile_close(struct elffile *e)
 	free(e);
 }
 
-/* The next segment that is loaded, from number *i on. */
 static bool
-next_loaded(Elf *elf, size_t *i, GElf_Phdr *ph)
+is_core(Elf *elf)
 {
-	size_t n;
+	GElf_Ehdr eh;
+
+	return gelf_getehdr(elf, &eh) != NULL && eh.e_type == ET_CORE;
+}
+
+/* The next segment of this type, from number *i on. */
+static bool
+next_segment(Elf *elf, uint32_t type, size_t *i, GElf_Phdr *ph)
+{
+	size_t n, max = is_core(elf) ? CORE_SEGMENTS_MAX : SEGMENTS_MAX;
 
 	if (elf_getphdrnum(elf, &n) != 0)
 		return false;
-	while (*i < n && *i < SEGMENTS_MAX)
-		if (gelf_getphdr(elf, (int)(*i)++, ph) != NULL && ph->p_type == PT_LOAD)
+	while (*i < n && *i < max)
+		if (gelf_getphdr(elf, (int)(*i)++, ph) != NULL && ph->p_type == type)
 			return true;
 	return false;
+}
+
+static bool
+next_loaded(Elf *elf, size_t *i, GElf_Phdr *ph)
+{
+	return next_segment(elf, PT_LOAD, i, ph);
 }
 
 uint64_t
@@ -259,6 +274,27 @@ tnf_elffile_notes(struct elffile *e, const char *name,
 		if (!fn(arg, data->d_buf, data->d_size))
 			return;
 	}
+}
+
+const uint8_t *
+tnf_elffile_core_note(struct elffile *e, uint32_t type, size_t *ret_size)
+{
+	size_t at, name, desc;
+	GElf_Phdr ph;
+	GElf_Nhdr note;
+	Elf_Data *data;
+
+	for (size_t i = 0; next_segment(e->elf, PT_NOTE, &i, &ph); ) {
+		if (ph.p_filesz > NOTES_MAX || (data = elf_getdata_rawchunk(e->elf,
+		    (int64_t)ph.p_offset, ph.p_filesz, ELF_T_NHDR)) == NULL)
+			continue;
+		for (at = 0; (at = gelf_getnote(data, at, &note, &name, &desc)) > 0; )
+			if (note.n_type == type) {
+				*ret_size = note.n_descsz;
+				return (const uint8_t *)data->d_buf + desc;
+			}
+	}
+	return NULL;
 }
 
 bool

@@ -48,6 +48,10 @@ void	tnf_elffile_sections(struct elffile *, const char *name,
 void	tnf_elffile_notes(struct elffile *, const char *name,
 	    bool (*fn)(void *, const uint8_t *bytes, size_t size), void *arg);
 
+/* The description of the first note of this type (NT_FILE, ...) in a core, which belongs to e;
+   NULL: there is none. */
+const uint8_t *tnf_elffile_core_note(struct elffile *, uint32_t type, size_t *ret_size);
+
 /* The offset in the file of the byte that is loaded at 'address'. */
 bool	tnf_elffile_offset(struct elffile *, uint64_t address, uint64_t *ret);
 /* May libdw be asked for the file's call frame information (.eh_frame)?  It reads all of

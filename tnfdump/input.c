@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "common/files.h"
+#include "tnfdump/core.h"
 #include "tnfdump/filter.h"
 #include "tnfdump/report/reports.h"
 #include "tnfdump/input.h"
@@ -118,6 +119,12 @@ input_open_file(struct dump *d, const char *path)
 	if (fstat(fd, &st) == 0 && (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode))) {
 		fd = take_pipe(d, path, fd);
 		if (fd < 0)
+			return -1;
+	}
+	if (core_is(fd)) {
+		int trace = core_trace(d, path, fd);
+		close(fd);
+		if ((fd = trace) < 0)
 			return -1;
 	}
 	if (fstat(fd, &st) != 0)

@@ -58,7 +58,7 @@ find "$debian/tests" -type f -perm /111 -printf '%f\n' | sort | diff "$TMP/named
 # lack a part, whose lines then find nothing.
 # Without dpkg-dev, meson puts libraries into lib64; packages are built with it.
 (cd "$PREFIX" && find . \( -type f -o -type l \) |
-	sed 's,^\./,usr/,; s,^usr/lib64/,usr/lib/any/,') >"$TMP/files"
+	sed 's,^\./,usr/,; s,^usr/lib64/,usr/lib/any/,; s,/auto-load/usr/local/,/auto-load/usr/,; s,/auto-load/usr/lib64/,/auto-load/usr/lib/any/,') >"$TMP/files"
 cat "$debian"/*.install "$debian/libtnf-dev.examples" "$debian/not-installed" |
 	awk '{ print $1 }' >"$TMP/lines"
 while read -r file; do
