@@ -192,7 +192,7 @@ typedef enum {
 /* A string that was cut there has one word more, which is this one ("...").  (Linux) */
 #define TNF_STRING_CUT		0x2e2e2eu
 #define TNF_NAME_MAX		127u	/* probe and slot names */
-#define TNF_PROBE_ARGS_MAX	5u
+#define TNF_PROBE_ARGS_MAX	10u
 #define TNF_DIRECTORY_NAMED	0x10000u /* only so much can be named in 16 bits */
 
 /* The tags of the originals: the first three directory words, permanent. */

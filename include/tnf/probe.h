@@ -1,5 +1,5 @@
 /*
- * probe.h - TNF_PROBE_0 ... TNF_PROBE_5: probes for C and C++ programs.
+ * probe.h - TNF_PROBE_0 ... TNF_PROBE_10: probes for C and C++ programs.
  *
  *	TNF_PROBE_2(parse_line, "parser io", "sunw%debug 'a line'",
  *	    tnf_int, lineno, n, tnf_string, text, s);
@@ -44,6 +44,9 @@
  *	NPROBE		to compile all probes out: they expand to ((void)0)
  *	TNF_DEBUG	to compile TNF_PROBE_n_DEBUG in, which has "debug;" in front
  *			of its detail; without it these expand to ((void)0)
+ *	TNF_COMPILED_KEYS to compile only the probes in that have one of these keys, at most
+ *			eight: -DTNF_COMPILED_KEYS='"io","net"' (without optimisation the
+ *			others stay in the program, and never record)
  *	TNF_NO_ASM	to have the word tested in C instead of by an asm statement
  */
 #ifndef TNF_PROBE_H
@@ -159,6 +162,19 @@ TNF_LOCAL_END_
 		} \
 	}
 
+/* Is the probe compiled in? */
+#ifdef TNF_COMPILED_KEYS
+#define TNF_HAS_(keys, key)	(__builtin_strstr(" " keys " ", " " key " ") != 0)
+#define TNF_HAS8_(keys, a, b, c, d, e, f, g, h, ...) \
+	(TNF_HAS_(keys, a) || TNF_HAS_(keys, b) || TNF_HAS_(keys, c) || TNF_HAS_(keys, d) || \
+	TNF_HAS_(keys, e) || TNF_HAS_(keys, f) || TNF_HAS_(keys, g) || TNF_HAS_(keys, h))
+#define TNF_HAS_ONE_(keys, ...)	TNF_HAS8_(keys, __VA_ARGS__)
+#define TNF_COMPILED_(keys) \
+	if (TNF_HAS_ONE_(keys, TNF_COMPILED_KEYS, "\n", "\n", "\n", "\n", "\n", "\n", "\n", "\n"))
+#else
+#define TNF_COMPILED_(keys)
+#endif
+
 #define TNF_EVENT_(name, fields) \
 	struct TNF_NAME_(name, struct) { \
 		tnf_probe_event_t tnf_tag; \
@@ -203,6 +219,19 @@ TNF_SLOTS_(4, TNF_P_(A) TNF_COMMA_ TNF_P_(B) TNF_COMMA_ TNF_P_(C) TNF_COMMA_
 TNF_SLOTS_(5, TNF_P_(A) TNF_COMMA_ TNF_P_(B) TNF_COMMA_ TNF_P_(C) TNF_COMMA_
     TNF_P_(D) TNF_COMMA_ TNF_P_(E),
     A TNF_COMMA_ B TNF_COMMA_ C TNF_COMMA_ D TNF_COMMA_ E)
+#define TNF_P6_	TNF_P_(A) TNF_COMMA_ TNF_P_(B) TNF_COMMA_ TNF_P_(C) TNF_COMMA_ \
+    TNF_P_(D) TNF_COMMA_ TNF_P_(E) TNF_COMMA_ TNF_P_(F)
+#define TNF_A6_	A TNF_COMMA_ B TNF_COMMA_ C TNF_COMMA_ D TNF_COMMA_ E TNF_COMMA_ F
+TNF_SLOTS_(6, TNF_P6_, TNF_A6_)
+TNF_SLOTS_(7, TNF_P6_ TNF_COMMA_ TNF_P_(G), TNF_A6_ TNF_COMMA_ G)
+TNF_SLOTS_(8, TNF_P6_ TNF_COMMA_ TNF_P_(G) TNF_COMMA_ TNF_P_(H),
+    TNF_A6_ TNF_COMMA_ G TNF_COMMA_ H)
+TNF_SLOTS_(9, TNF_P6_ TNF_COMMA_ TNF_P_(G) TNF_COMMA_ TNF_P_(H) TNF_COMMA_ TNF_P_(I),
+    TNF_A6_ TNF_COMMA_ G TNF_COMMA_ H TNF_COMMA_ I)
+TNF_SLOTS_(10, TNF_P6_ TNF_COMMA_ TNF_P_(G) TNF_COMMA_ TNF_P_(H) TNF_COMMA_ TNF_P_(I)
+    TNF_COMMA_ TNF_P_(J), TNF_A6_ TNF_COMMA_ G TNF_COMMA_ H TNF_COMMA_ I TNF_COMMA_ J)
+#undef TNF_P6_
+#undef TNF_A6_
 #undef TNF_P_
 #undef TNF_SLOTS_
 TNF_LOCAL_END_
@@ -210,6 +239,7 @@ TNF_LOCAL_END_
 #define TNF_TAG_NONE_	0
 #define TNF_SITE_(name, keys, detail, n, argnames, fields, types, assigns) \
 { \
+TNF_COMPILED_(keys) { \
 	TNF_EVENT_(name, fields) \
 	struct tnf_probe_control *TNF_NAME_(name, control); \
 	__asm__(".pushsection " TNF_PROBE_SECTION ",\"aw?\",@progbits\n" \
@@ -228,6 +258,7 @@ TNF_LOCAL_END_
 	    "i"(&tnf_slots##n<types>::v)); \
 	TNF_IF_ON_(*TNF_NAME_(name, control), name) \
 		TNF_HIT_(name, TNF_NAME_(name, control), assigns) \
+} \
 }
 
 #else
@@ -242,6 +273,7 @@ TNF_LOCAL_END_
 #define TNF_TAG_NONE_	NULL
 #define TNF_SITE_(name, keys, detail, n, argnames, fields, types, assigns) \
 { \
+TNF_COMPILED_(keys) { \
 	TNF_EVENT_(name, fields) \
 	static const struct tnf_tag_data *const TNF_NAME_(name, slots)[] = \
 	    { types, NULL }; \
@@ -256,6 +288,7 @@ TNF_LOCAL_END_
 	}; \
 	TNF_IF_ON_(TNF_NAME_(name, control), name) \
 		TNF_HIT_(name, &TNF_NAME_(name, control), assigns) \
+} \
 }
 
 #endif
@@ -329,6 +362,48 @@ TNF_LOCAL_END_
 	    TNF_ASSIGN_(name, t4, tnf_m4, v4) \
 	    TNF_ASSIGN_(name, t5, tnf_m5, v5))
 
+/* Six to ten values need macros of any number of arguments, which C has since 1999. */
+#if defined(__cplusplus) || (defined(__STDC_VERSION__) && __STDC_VERSION__ >= 199901L)
+#define TNF_MANY_	1
+#define TNF_EACH_1_(f, x, t, v)	f(x, 1, t, v)
+#define TNF_EACH_2_(f, x, t, v, ...) \
+	f(x, 2, t, v) TNF_EACH_1_(f, x, __VA_ARGS__)
+#define TNF_EACH_3_(f, x, t, v, ...) \
+	f(x, 3, t, v) TNF_EACH_2_(f, x, __VA_ARGS__)
+#define TNF_EACH_4_(f, x, t, v, ...) \
+	f(x, 4, t, v) TNF_EACH_3_(f, x, __VA_ARGS__)
+#define TNF_EACH_5_(f, x, t, v, ...) \
+	f(x, 5, t, v) TNF_EACH_4_(f, x, __VA_ARGS__)
+#define TNF_EACH_6_(f, x, t, v, ...) \
+	f(x, 6, t, v) TNF_EACH_5_(f, x, __VA_ARGS__)
+#define TNF_EACH_7_(f, x, t, v, ...) \
+	f(x, 7, t, v) TNF_EACH_6_(f, x, __VA_ARGS__)
+#define TNF_EACH_8_(f, x, t, v, ...) \
+	f(x, 8, t, v) TNF_EACH_7_(f, x, __VA_ARGS__)
+#define TNF_EACH_9_(f, x, t, v, ...) \
+	f(x, 9, t, v) TNF_EACH_8_(f, x, __VA_ARGS__)
+#define TNF_EACH_10_(f, x, t, v, ...) \
+	f(x, 10, t, v) TNF_EACH_9_(f, x, __VA_ARGS__)
+#define TNF_SEP_1_
+#define TNF_SEP_2_	TNF_COMMA_
+#define TNF_SEP_3_	TNF_COMMA_
+#define TNF_SEP_4_	TNF_COMMA_
+#define TNF_SEP_5_	TNF_COMMA_
+#define TNF_SEP_6_	TNF_COMMA_
+#define TNF_SEP_7_	TNF_COMMA_
+#define TNF_SEP_8_	TNF_COMMA_
+#define TNF_SEP_9_	TNF_COMMA_
+#define TNF_SEP_10_	TNF_COMMA_
+#define TNF_FIELD_OF_(x, i, t, v)	TNF_FIELD_(t, tnf_m##i)
+#define TNF_TAG_OF_(x, i, t, v)		TNF_TAG_(t) TNF_SEP_##i##_
+#define TNF_ASSIGN_OF_(x, i, t, v)	TNF_ASSIGN_(x, t, tnf_m##i, v)
+#define TNF_SITE_N_(n, name, keys, detail, argnames, ...) \
+	TNF_SITE_(name, keys, detail, n, argnames, \
+	    TNF_EACH_##n##_(TNF_FIELD_OF_, name, __VA_ARGS__), \
+	    TNF_EACH_##n##_(TNF_TAG_OF_, name, __VA_ARGS__), \
+	    TNF_EACH_##n##_(TNF_ASSIGN_OF_, name, __VA_ARGS__))
+#endif
+
 #endif /* NPROBE */
 
 #define TNF_PROBE_0(name, keys, detail) \
@@ -349,6 +424,79 @@ TNF_LOCAL_END_
 	TNF_SITE_5_(name, keys, detail, \
 	    #n1 " " #n2 " " #n3 " " #n4 " " #n5 " ", \
 	    t1, v1, t2, v2, t3, v3, t4, v4, t5, v5)
+
+#ifdef TNF_MANY_
+#define TNF_PROBE_6(name, keys, detail, t1, n1, v1, t2, n2, v2, t3, n3, v3, t4, n4, v4, \
+    t5, n5, v5, t6, n6, v6) \
+	TNF_SITE_N_(6, name, keys, detail, \
+	    #n1 " " #n2 " " #n3 " " #n4 " " #n5 " " #n6 " ", \
+	    t1, v1, t2, v2, t3, v3, t4, v4, t5, v5, t6, v6)
+#define TNF_PROBE_7(name, keys, detail, t1, n1, v1, t2, n2, v2, t3, n3, v3, t4, n4, v4, \
+    t5, n5, v5, t6, n6, v6, t7, n7, v7) \
+	TNF_SITE_N_(7, name, keys, detail, \
+	    #n1 " " #n2 " " #n3 " " #n4 " " #n5 " " #n6 " " #n7 " ", \
+	    t1, v1, t2, v2, t3, v3, t4, v4, t5, v5, t6, v6, t7, v7)
+#define TNF_PROBE_8(name, keys, detail, t1, n1, v1, t2, n2, v2, t3, n3, v3, t4, n4, v4, \
+    t5, n5, v5, t6, n6, v6, t7, n7, v7, t8, n8, v8) \
+	TNF_SITE_N_(8, name, keys, detail, \
+	    #n1 " " #n2 " " #n3 " " #n4 " " #n5 " " #n6 " " #n7 " " #n8 " ", \
+	    t1, v1, t2, v2, t3, v3, t4, v4, t5, v5, t6, v6, t7, v7, t8, v8)
+#define TNF_PROBE_9(name, keys, detail, t1, n1, v1, t2, n2, v2, t3, n3, v3, t4, n4, v4, \
+    t5, n5, v5, t6, n6, v6, t7, n7, v7, t8, n8, v8, t9, n9, v9) \
+	TNF_SITE_N_(9, name, keys, detail, \
+	    #n1 " " #n2 " " #n3 " " #n4 " " #n5 " " #n6 " " #n7 " " #n8 " " #n9 " ", \
+	    t1, v1, t2, v2, t3, v3, t4, v4, t5, v5, t6, v6, t7, v7, t8, v8, t9, v9)
+#define TNF_PROBE_10(name, keys, detail, t1, n1, v1, t2, n2, v2, t3, n3, v3, t4, n4, v4, \
+    t5, n5, v5, t6, n6, v6, t7, n7, v7, t8, n8, v8, t9, n9, v9, t10, n10, v10) \
+	TNF_SITE_N_(10, name, keys, detail, \
+	    #n1 " " #n2 " " #n3 " " #n4 " " #n5 " " #n6 " " #n7 " " #n8 " " #n9 " " \
+	    #n10 " ", \
+	    t1, v1, t2, v2, t3, v3, t4, v4, t5, v5, t6, v6, t7, v7, t8, v8, t9, v9, \
+    t10, v10)
+#elif defined(NPROBE) && (defined(__cplusplus) || \
+    (defined(__STDC_VERSION__) && __STDC_VERSION__ >= 199901L))
+#define TNF_PROBE_6(...)	((void)0)
+#define TNF_PROBE_7(...)	((void)0)
+#define TNF_PROBE_8(...)	((void)0)
+#define TNF_PROBE_9(...)	((void)0)
+#define TNF_PROBE_10(...)	((void)0)
+#endif
+
+#if defined(TNF_MANY_) && defined(TNF_DEBUG)
+#define TNF_PROBE_6_DEBUG(name, keys, detail, t1, n1, v1, t2, n2, v2, t3, n3, v3, \
+    t4, n4, v4, t5, n5, v5, t6, n6, v6) \
+	TNF_SITE_N_(6, name, keys, "debug;" detail, \
+	    #n1 " " #n2 " " #n3 " " #n4 " " #n5 " " #n6 " ", \
+	    t1, v1, t2, v2, t3, v3, t4, v4, t5, v5, t6, v6)
+#define TNF_PROBE_7_DEBUG(name, keys, detail, t1, n1, v1, t2, n2, v2, t3, n3, v3, \
+    t4, n4, v4, t5, n5, v5, t6, n6, v6, t7, n7, v7) \
+	TNF_SITE_N_(7, name, keys, "debug;" detail, \
+	    #n1 " " #n2 " " #n3 " " #n4 " " #n5 " " #n6 " " #n7 " ", \
+	    t1, v1, t2, v2, t3, v3, t4, v4, t5, v5, t6, v6, t7, v7)
+#define TNF_PROBE_8_DEBUG(name, keys, detail, t1, n1, v1, t2, n2, v2, t3, n3, v3, \
+    t4, n4, v4, t5, n5, v5, t6, n6, v6, t7, n7, v7, t8, n8, v8) \
+	TNF_SITE_N_(8, name, keys, "debug;" detail, \
+	    #n1 " " #n2 " " #n3 " " #n4 " " #n5 " " #n6 " " #n7 " " #n8 " ", \
+	    t1, v1, t2, v2, t3, v3, t4, v4, t5, v5, t6, v6, t7, v7, t8, v8)
+#define TNF_PROBE_9_DEBUG(name, keys, detail, t1, n1, v1, t2, n2, v2, t3, n3, v3, \
+    t4, n4, v4, t5, n5, v5, t6, n6, v6, t7, n7, v7, t8, n8, v8, t9, n9, v9) \
+	TNF_SITE_N_(9, name, keys, "debug;" detail, \
+	    #n1 " " #n2 " " #n3 " " #n4 " " #n5 " " #n6 " " #n7 " " #n8 " " #n9 " ", \
+	    t1, v1, t2, v2, t3, v3, t4, v4, t5, v5, t6, v6, t7, v7, t8, v8, t9, v9)
+#define TNF_PROBE_10_DEBUG(name, keys, detail, t1, n1, v1, t2, n2, v2, t3, n3, v3, \
+    t4, n4, v4, t5, n5, v5, t6, n6, v6, t7, n7, v7, t8, n8, v8, t9, n9, v9, t10, n10, v10) \
+	TNF_SITE_N_(10, name, keys, "debug;" detail, \
+	    #n1 " " #n2 " " #n3 " " #n4 " " #n5 " " #n6 " " #n7 " " #n8 " " #n9 " " \
+	    #n10 " ", \
+	    t1, v1, t2, v2, t3, v3, t4, v4, t5, v5, t6, v6, t7, v7, t8, v8, t9, v9, \
+    t10, v10)
+#elif defined(__cplusplus) || (defined(__STDC_VERSION__) && __STDC_VERSION__ >= 199901L)
+#define TNF_PROBE_6_DEBUG(...)	((void)0)
+#define TNF_PROBE_7_DEBUG(...)	((void)0)
+#define TNF_PROBE_8_DEBUG(...)	((void)0)
+#define TNF_PROBE_9_DEBUG(...)	((void)0)
+#define TNF_PROBE_10_DEBUG(...)	((void)0)
+#endif
 
 #ifdef TNF_DEBUG
 

@@ -253,18 +253,58 @@ stanza_for(struct template_run *r, const char *probe)
 	return fallback;
 }
 
-/* The text of tnf%fmt in the probe's attributes, quotes taken off. */
+/* A format of printf(3) as a template: its n-th value is the member p<n> (<tnf/ktr.h>). */
+static char *
+ktr_template(const char *s, size_t n)
+{
+	const char *end = s + n;
+	unsigned value = 0;
+	struct out o;
+
+	tnf_out_memory(&o);
+	for (; s < end; s++) {
+		if (*s != '%') {
+			out_char(&o, *s);
+			continue;
+		}
+		s++;
+		s += strspn(s, "-+ #0123456789.hlqjzt");
+		if (s >= end)
+			break;
+		if (*s == '%') {
+			out_char(&o, '%');
+			continue;
+		}
+		out_lit(&o, "{p");
+		tnf_out_u64(&o, ++value);
+		if (strchr("xXp", *s) != NULL)
+			out_lit(&o, ":X");
+		out_char(&o, '}');
+	}
+	out_char(&o, '\0');
+	return o.base;
+}
+
+/* The text of tnf%fmt, or ktr%fmt, in the probe's attributes, quotes taken off. */
 static struct statement *
 own_text(struct template_run *r, const struct tnf_probe *p)
 {
 	size_t n;
 	const char *s = attrs_find(p->attrs, "tnf%fmt", &n);
+	bool ktr = s == NULL && (s = attrs_find(p->attrs, "ktr%fmt", &n)) != NULL;
+	struct statement *own;
+	char *text;
 
 	if (s == NULL)
 		return NULL;
 	if (*s == '\'')		/* quoted text may have a semicolon */
 		n = strcspn(++s, "'");
-	return template_parse_string(r->t, s, n);
+	if (!ktr)
+		return template_parse_string(r->t, s, n);
+	text = ktr_template(s, n);
+	own = template_parse_string(r->t, text, strlen(text));
+	free(text);
+	return own;
 }
 
 static const struct choice *
