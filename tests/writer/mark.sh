@@ -45,7 +45,7 @@ for cc in gcc clang; do
 	[ "$(cut -d ' ' -f 1 got | tr '\n' ' ')" = "ktr ten " ] || fail "$cc: compiled keys: $(cat got)"
 	readelf -SW mark | grep -q 'tnf_probes .* 000100 ' ||
 		fail "$cc: not two probes: $(readelf -SW mark | grep tnf_probes)"
-	$cc -DNPROBE -Wall -Wextra -Werror -Wno-unused -I"$TNF_SOURCE/include" "$TNF_SOURCE/tests/writer/mark.c" \
+	$cc -DNPROBE -Wall -Wextra -Werror -Wno-unused -Wno-unused-parameter -I"$TNF_SOURCE/include" "$TNF_SOURCE/tests/writer/mark.c" \
 		-o mark || fail "$cc: NPROBE"
 done
 echo "ok: marks"
