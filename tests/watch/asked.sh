@@ -40,7 +40,7 @@ try:
 finally:
     os.kill(pid, signal.SIGCONT)
 for s in socks:
-    print(s.makefile().read().split()[-1])
+    print(s.makefile().read().split()[1])
 T
 }
 control 'pin question-1' > id || fail "pin: $(cat id "$TMP/log")"
