@@ -239,9 +239,10 @@ ring() {
 		"$T/shop" 200000 400000 400000 >/dev/null
 		soon 60 listed "$i"
 		id=$(W list | awk 'END { print $1 }')
-		# It got its name, and with it another change time, when it was whole.
+		# It gets its name when the last file is written, as a snapshot is there then; pages come later.
 		row "ring: event to incident" ms "$i" "$(after "$(jq -r .wall "$T/kept/incidents/$id/incident.json" |
-			xargs -I @ date -d @ +%s.%N)" "$(stat -c %.9Z "$T/kept/incidents/$id")")"
+			xargs -I @ date -d @ +%s.%N)" "$(find "$T/kept/incidents/$id" -type f \
+			\( -name '*.tnf*' -o -name incident.json \) -printf '%T@\n' | sort -n | tail -1)")"
 		row "ring: of these before it is written" ms "$i" \
 			"$(jq '(.end - .time) / 1e5 | round / 10' "$T/kept/incidents/$id/incident.json")"
 		row "ring: incident" MiB "$i" "$(du -sm "$T/kept/incidents/$id" | cut -f1)"

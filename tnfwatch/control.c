@@ -182,6 +182,7 @@ status_source(const struct daemon *d, FILE *f, const struct source *s, int64_t n
 	struct channel_status ch;
 	struct history_status h;
 	char why[256];
+	uint64_t wanted;
 	int64_t since;
 	bool kept;
 
@@ -197,7 +198,10 @@ status_source(const struct daemon *d, FILE *f, const struct source *s, int64_t n
 	if (s->channel != NULL)
 		fprintf(f, "  channel %" PRIu64 " events of %.0f s, %" PRIu64 " KiB", ch.events,
 		    seconds_of(now - ch.since), ch.bytes / 1024);
-	if (!kept)
+	if (!kept && (wanted = history_size_wanted(s->history)) > 0)
+		fprintf(f, "  less than keep: it is overwritten faster than it can be copied: %s = %" PRIu64 "k "
+		    "would do", s->kind == SOURCE_KERNEL ? "buffer" : "size", (wanted + 1023) / 1024);
+	else if (!kept)
 		fprintf(f, "  less than keep: a larger %s, or fewer probes, reaches back further",
 		    s->kind == SOURCE_KERNEL ? "buffer" : "size");
 	if (h.refused > 0)

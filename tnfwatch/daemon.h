@@ -13,6 +13,7 @@
 
 #define DELAY_NS	INT64_C(15000000)	/* from an event's time until it is committed */
 #define TICK_MS		100
+#define TICK_QUICK_MS	8	/* and one for each source, while events come */
 
 /* How often a trigger has fired, and what came of it. */
 struct trigger_counts {

@@ -25,6 +25,11 @@
 #define CPUS_MAX	4096
 #define DEFINITIONS	64	/* blocks of them, for which a segment has room at first */
 #define CONTEXT_NS	SECOND	/* names in a segment are as old at most */
+/* A cut costs most of a millisecond, so there are no more than 33 a second, and eight more in a burst;
+   each copies half of the ring at most.  A ring whose quarter lasts less than that loses blocks, and
+   a larger one costs less. */
+#define CUT_MIN		(30 * MS)
+#define CUT_BURST	(8 * CUT_MIN)
 #define LOAD_MAX	(UINT64_C(96) << 20)	/* bytes that wait for the worker */
 
 struct history {
@@ -36,6 +41,7 @@ struct history {
 	uint64_t cursor;	/* at the last cut */
 	int64_t	 time;		/* when that was ... */
 	int64_t	 before;	/* ... and the one before it */
+	int64_t	 paid;		/* the cuts so far are those of a time up to then */
 	int64_t	 quarter_ns;	/* a quarter of the ring lasts so long; INT64_MAX: long */
 	struct segment *first, *last;
 	struct history_status st;
@@ -522,7 +528,8 @@ history_tick(struct history *h, struct source *s, int64_t now, bool hold)
 		return;
 	cursor = blocks_cursor(&h->b);
 	quarter = (h->b.n - h->b.data) / 4;
-	if (cursor - h->cursor >= quarter) {
+	if (cursor - h->cursor >= quarter && h->paid - now <= CUT_BURST) {
+		h->paid = (h->paid > now ? h->paid : now) + CUT_MIN;
 		history_cut(h, s, cursor, now);
 		h->quarter_ns = (now - h->time) * (int64_t)quarter / (int64_t)(cursor - h->cursor);
 		h->before = h->time;
@@ -536,7 +543,22 @@ history_tick(struct history *h, struct source *s, int64_t now, bool hold)
 int64_t
 history_due(const struct history *h, int64_t now)
 {
-	return h == NULL || h->quarter_ns > 10 * SECOND ? INT64_MAX : now + h->quarter_ns / 2;
+	if (h == NULL || h->quarter_ns > 10 * SECOND)
+		return INT64_MAX;
+	return h->paid - now > CUT_BURST ? h->paid - CUT_BURST : now + h->quarter_ns / 2;
+}
+
+uint64_t
+history_size_wanted(const struct history *h)
+{
+	uint64_t size = h == NULL ? 0 : h->b.size, wanted;
+
+	if (h == NULL || h->quarter_ns >= CUT_MIN || h->quarter_ns <= 0)
+		return 0;
+	wanted = (uint64_t)((double)size * 2 * CUT_MIN / (double)h->quarter_ns);
+	while (size < wanted)
+		size *= 2;
+	return size;
 }
 
 bool

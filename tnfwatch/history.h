@@ -49,6 +49,10 @@ void history_promise(struct history *, const struct history_place *);
 void history_tick(struct history *, struct source *, int64_t now, bool hold);
 int64_t history_due(const struct history *, int64_t now);
 
+/* The size (bytes) with which the ring would not be overwritten faster than it can be copied; 0: its
+   own will do. */
+uint64_t history_size_wanted(const struct history *);
+
 /* Is this block, as it was in its use 'generation', in a segment? */
 bool history_has(const struct history *, uint32_t block, uint32_t generation);
 void history_status(const struct history *, struct history_status *);

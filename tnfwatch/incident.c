@@ -13,6 +13,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -84,6 +85,7 @@ note_reach(const struct incident *in, struct incident_source *is, const struct s
 {
 	const struct config *c = in->d->config;
 	struct history_status h;
+	uint64_t wanted;
 	int64_t first = in->d->window.n > 0 ? in->d->window.firing[0].time : now_mono();
 
 	if (!source_since(s, &is->since))
@@ -98,6 +100,10 @@ note_reach(const struct incident *in, struct incident_source *is, const struct s
 		snprintf(is->why, sizeof is->why, "limit: segments have no more room");
 	else if (h.error != 0)
 		snprintf(is->why, sizeof is->why, "segments: %s", strerror(h.error));
+	else if (h.missed > 0 && (wanted = history_size_wanted(s->history)) > 0)
+		snprintf(is->why, sizeof is->why, "blocks were overwritten faster than they could be "
+		    "copied: %s = %" PRIu64 "k would do", s->kind == SOURCE_KERNEL ? "buffer" : "size",
+		    (wanted + 1023) / 1024);
 	else if (h.missed > 0)
 		snprintf(is->why, sizeof is->why, "blocks were overwritten before they were "
 		    "copied: a larger ring helps");

@@ -465,6 +465,7 @@ void
 source_poll(struct source *s, int64_t until)
 {
 	int64_t begun = now_mono();
+	uint64_t before = s->events;
 
 	if (*s->broken != '\0' || (s->path != NULL && *s->path == '\0'))
 		return;
@@ -476,6 +477,8 @@ source_poll(struct source *s, int64_t until)
 		source_look_frozen(s);
 	if (s->base != NULL && s->kp == NULL && sigbus_happened(s->base, s->size))
 		source_break(s, "its trace file was cut short while it was mapped");
+	if (s->events != before)
+		s->seen = begun;
 	source_measure(s, begun);
 	s->busy += now_mono() - begun;
 }

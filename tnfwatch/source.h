@@ -68,6 +68,7 @@ struct source {
 				   none */
 	int64_t	 ended;		/* when the process did; 0: it lives */
 	int64_t	 polled;		/* for events, the last time */
+	int64_t	 seen;			/* when there were events the last time */
 	int	 status;	/* as of wait(2); -1: not known */
 	bool	 ended_told;	/* to the triggers */
 	char	*context;	/* what tnf(5) calls so, as of the last look */

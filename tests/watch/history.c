@@ -197,6 +197,33 @@ START_TEST(late)
 }
 END_TEST
 
+/* A ring that is overwritten many times between two looks costs no more than one that is overwritten
+   once, and the size that would do is told: with it, nothing is lost. */
+START_TEST(lapping)
+{
+	static uint64_t copied;
+	uint64_t wanted = 0;
+	unsigned looks = 0;
+
+	begin(false, 3600 * SECOND, 1 << 20);
+	for (int64_t now = START; now < START + SECOND; now += 2 * MS, looks++) {
+		write_blocks(20);	/* each 2 ms */
+		history_tick(h, &src, now, false);
+		wanted = history_size_wanted(h);
+	}
+	for (const struct segment *s = h->first; s != NULL; s = s->next)
+		copied += s->n_blocks;
+	ck_assert_uint_eq(looks, 500);
+	ck_assert_uint_le(status()->segments, 34 + 9);
+	ck_assert_uint_le(copied, 43 * RING / 2);
+	ck_assert_uint_gt(copied, 0);
+	/* A quarter of it lasts 30 ms at least, in which 300 blocks are written. */
+	ck_assert_uint_ge(wanted, 4 * 300 * BLOCK);
+	ck_assert_uint_le(wanted, 32 * 300 * BLOCK);
+	end();
+}
+END_TEST
+
 /* Blocks that their writer has still are copied when it has done with them. */
 START_TEST(held)
 {
@@ -329,6 +356,7 @@ main(void)
 	tcase_add_loop_test(t, overtaken, 0, 2);
 	tcase_add_test(t, chosen);
 	tcase_add_loop_test(t, late, 0, 5);
+	tcase_add_test(t, lapping);
 	tcase_add_test(t, held);
 	tcase_add_test(t, slow);
 	tcase_add_loop_test(t, kernel, 0, 2);
