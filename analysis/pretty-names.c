@@ -97,15 +97,24 @@ pretty_kind_name(enum pretty_kind kind, int64_t i)
 	}
 }
 
+const struct call_set *
+pretty_call_set(enum call_kind kind)
+{
+	static const struct call_set none;
+
+	return kind > CALL_NAMES && kind < CALL_KINDS_COUNT ? &pretty_call_sets[kind] : &none;
+}
+
 const char *
 pretty_name(const struct tnf_type *type, const char *member, int64_t i)
 {
 	return pretty_kind_name(pretty_kind(type, member), i);
 }
 
-/* The name of the system call of a syscall_start, whose member abi selects the table. */
+/* The name of an event's system call; a member abi selects the table, which otherwise is
+   'abi'; -1: there is no other. */
 static const char *
-pretty_names_call(const struct tnf_event *ev, int64_t number)
+pretty_names_call(const struct tnf_event *ev, int64_t number, int64_t abi)
 {
 	const struct tnf_probe *p = ev->probe;
 	struct tnf_value v;
@@ -114,7 +123,7 @@ pretty_names_call(const struct tnf_event *ev, int64_t number)
 		if (strcmp(p->members[i].name, "abi") == 0 &&
 		    tnf_event_value(ev, i, &v) && !v.null)
 			return pretty_call_name((uint64_t)number, v.u.i);
-	return NULL;
+	return pretty_call_name((uint64_t)number, abi);
 }
 
 const char *
@@ -129,6 +138,8 @@ pretty_event_name(const struct tnf_event *ev, const struct tnf_type *type,
 	if (kind == PRETTY_NONE)
 		return !original && member != NULL && strcmp(member, "sysnum") == 0 &&
 		    type != NULL && pretty_names_is_integer(type) ?
-		    pretty_names_call(ev, i) : NULL;
+		    pretty_names_call(ev, i, -1) : NULL;
+	if (kind == PRETTY_SYSCALL)
+		return pretty_names_call(ev, i, PRETTY_ABI_NATIVE);
 	return pretty_kind_name(kind, i);
 }

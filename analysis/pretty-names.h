@@ -6,6 +6,8 @@
 
 #include <tnf/stream.h>
 
+#include "common/call-kinds.h"
+
 enum pretty_kind {
 	PRETTY_NONE,
 	PRETTY_ERRNO,
@@ -31,6 +33,23 @@ const char *pretty_name(const struct tnf_type *, const char *member, int64_t);
 /* The name of a system call in one of a kernel's tables ('abi' of syscall_start); NULL: none. */
 enum { PRETTY_ABI_NATIVE, PRETTY_ABI_32, PRETTY_ABI_X32, PRETTY_ABIS };
 const char *pretty_call_name(uint64_t number, int64_t abi);
+struct pretty_call {
+	const char *name;
+	uint8_t	    kind[CALL_ARGUMENTS];	/* enum call_kind; CALL_END: no more */
+};
+const struct pretty_call *pretty_call(uint64_t number, int64_t abi);
+
+/* The names that an argument of this kind can have, by their values; n is 0 for other kinds.
+   The bits of 'mask' are one value, each other bit is a flag. */
+struct call_set {
+	uint32_t mask;
+	uint32_t n;
+	const struct call_name {
+		const char *name;
+		uint32_t    value;
+	} *names;
+};
+const struct call_set *pretty_call_set(enum call_kind);
 
 /* The name of a number in a member of an event; NULL: none.  The member abi of the event
    selects the table of its member sysnum.  Files of the original writers have Solaris's
@@ -44,9 +63,11 @@ const char *pretty_event_name(const struct tnf_event *, const struct tnf_type *,
  */
 bool pretty_machine_set(const char *machine);
 const char *pretty_syscall(int64_t);
+bool pretty_machine_is_arm(void);
 
 /* Generated: names by number, NULL for gaps. */
 extern const char *const pretty_errnos[];
 extern const size_t pretty_errnos_count;
+extern const struct call_set pretty_call_sets[];	/* by kind, from CALL_NAMES + 1 on */
 
 #endif

@@ -10,29 +10,31 @@
 
 /* Tables are indexed by number + 1; calls that a machine does not have go to index 0. */
 #define NONE	(-1)
+#define KINDS(a, b, c, d, e, f)	{ a, b, c, d, e, f }
+#define ROW(name, number, ...)	[(number) + 1] = { #name, CALL_EACH(KINDS, ##__VA_ARGS__) },
 #pragma GCC diagnostic ignored "-Woverride-init"
 
-static const char *const x86_64[] = {
-#define CALL(name, n64, n32, nx32, arm) [(n64) + 1] = #name,
-#include "analysis/syscall-table.h"
+static const struct pretty_call x86_64[] = {
+#define CALL(name, n64, n32, nx32, arm, ...) ROW(name, n64, ##__VA_ARGS__)
+#include "common/syscall-table.h"
 #undef CALL
 };
 
-static const char *const i386[] = {
-#define CALL(name, n64, n32, nx32, arm) [(n32) + 1] = #name,
-#include "analysis/syscall-table.h"
+static const struct pretty_call i386[] = {
+#define CALL(name, n64, n32, nx32, arm, ...) ROW(name, n32, ##__VA_ARGS__)
+#include "common/syscall-table.h"
 #undef CALL
 };
 
-static const char *const x32[] = {
-#define CALL(name, n64, n32, nx32, arm) [(nx32) + 1] = #name,
-#include "analysis/syscall-table.h"
+static const struct pretty_call x32[] = {
+#define CALL(name, n64, n32, nx32, arm, ...) ROW(name, nx32, ##__VA_ARGS__)
+#include "common/syscall-table.h"
 #undef CALL
 };
 
-static const char *const aarch64[] = {
-#define CALL(name, n64, n32, nx32, arm) [(arm) + 1] = #name,
-#include "analysis/syscall-table.h"
+static const struct pretty_call aarch64[] = {
+#define CALL(name, n64, n32, nx32, arm, ...) ROW(name, arm, ##__VA_ARGS__)
+#include "common/syscall-table.h"
 #undef CALL
 };
 
@@ -41,7 +43,7 @@ static const char *const aarch64[] = {
 static const struct pretty_machine {
 	const char	*name;
 	struct pretty_calls {
-		const char *const	*names;
+		const struct pretty_call *calls;
 		size_t			 n;
 	}		 calls[PRETTY_ABIS];
 } machines[] = {
@@ -68,15 +70,30 @@ pretty_machine_set(const char *name)
 
 #define X32_BIT	0x40000000u
 
-const char *
-pretty_call_name(uint64_t number, int64_t abi)
+const struct pretty_call *
+pretty_call(uint64_t number, int64_t abi)
 {
 	if (current == NULL || abi < 0 || abi >= PRETTY_ABIS)
 		return NULL;
 	if (abi == PRETTY_ABI_X32)
 		number &= ~(uint64_t)X32_BIT;
 	const struct pretty_calls *calls = &current->calls[abi];
-	return number < UINT32_MAX && number + 1 < calls->n ? calls->names[number + 1] : NULL;
+	return number < UINT32_MAX && number + 1 < calls->n && calls->calls[number + 1].name != NULL ?
+	    &calls->calls[number + 1] : NULL;
+}
+
+const char *
+pretty_call_name(uint64_t number, int64_t abi)
+{
+	const struct pretty_call *call = pretty_call(number, abi);
+
+	return call != NULL ? call->name : NULL;
+}
+
+bool
+pretty_machine_is_arm(void)
+{
+	return current != NULL && current != machines;
 }
 
 const char *

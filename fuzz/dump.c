@@ -73,6 +73,7 @@ static const struct {
 	{ { "why-slow", NULL }, { "pair", "plain,all,i" } },
 	{ { "stats", "probe,arg.s" }, { "normalize", NULL } },
 	{ { "where", "duration > 1us or within(syscall, errno == 2) or arg.tid == 'x'" } },
+	{ { "calls", NULL } },
 };
 
 static char dir[] = "/tmp/tnf-fuzz-dump.XXXXXX";

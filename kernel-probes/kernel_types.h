@@ -66,6 +66,7 @@ struct files_struct {
 
 struct super_block {
 	u32 s_dev;
+	unsigned long s_magic;
 };
 
 struct inode {
@@ -112,10 +113,30 @@ struct path {
 
 struct file {
 	struct path f_path;
+	void *private_data;
 	struct address_space *f_mapping;
 	struct inode *f_inode;
 	unsigned int f_flags;
 	s64 f_pos;
+};
+
+struct in6_addr {
+	u8 in6_u[16];
+};
+
+struct sock_common {
+	u32 skc_daddr, skc_rcv_saddr;
+	u16 skc_dport, skc_num, skc_family;
+	struct in6_addr skc_v6_daddr, skc_v6_rcv_saddr;
+};
+
+struct sock {
+	struct sock_common __sk_common;
+	u16 sk_type;
+};
+
+struct socket {
+	struct sock *sk;
 };
 
 struct rt_rq {

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/call-kinds.h"
 #include "kernel-probes/defs.h"
 #include "kernel-probes/handle.h"
 #include "kernel-probes/import-impl.h"
@@ -228,9 +229,15 @@ describe_args(struct kp *kp, struct kp_import *imp)
 	char name[8];
 	int r = kp_import_member(imp, "tnf_sysnum", "sysnum");
 
-	for (int i = 0; r == 0 && i < 6; i++) {
+	if (r == 0)
+		r = kp_import_member(imp, "tnf_uint32", "abi");
+	for (int i = 0; r == 0 && i < CALL_ARGUMENTS; i++) {
 		snprintf(name, sizeof name, "arg%d", i);
 		r = kp_import_member(imp, "tnf_opaque", name);
+	}
+	for (int i = 0; r == 0 && i < CALL_ARGUMENTS; i++) {
+		snprintf(name, sizeof name, "text%d", i);
+		r = kp_import_member(imp, "tnf_string", name);
 	}
 	return r;
 }

@@ -96,6 +96,7 @@ const struct option_row option_rows[] = {
 	{ "why-slow", 0, "[=PAIR]", "causes of slow ones beside typical ones", .set = why_slow_set },
 	{ "normalize", 0, NULL, "with --stats: texts without their literals", FLAG(normalize) },
 	{ "states", 0, NULL, "time in each microstate, per thread", .output = "states" },
+	{ "calls", 0, NULL, "system calls as lines: arguments, result, duration", .output = "calls" },
 	{ "tree", 0, NULL, "indented by level and nesting", .output = "tree" },
 	{ "link", 0, "[=EXPR]", "what belongs to one request to a disk, or has one value of EXPR",
 	  .set = link_set },

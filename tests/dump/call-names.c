@@ -3,6 +3,7 @@
  * of the machine that a trace tells, and of 32-bit programs there, wherever it is read.
  */
 #include <ctype.h>
+#include <fcntl.h>
 #include <string.h>
 
 #include "analysis/pretty-names.h"
@@ -70,6 +71,40 @@ START_TEST(words)
 }
 END_TEST
 
+/* A call has the same arguments whichever machine's number it has, and flags have the C
+   library's values. */
+START_TEST(arguments)
+{
+	static const struct { const char *machine; uint64_t number; int64_t abi; } openat[] = {
+		{ "x86_64", 257, PRETTY_ABI_NATIVE }, { "x86_64", 295, PRETTY_ABI_32 },
+		{ "aarch64", 56, PRETTY_ABI_NATIVE },
+	};
+	const struct call_set *set = pretty_call_set(CALL_OPEN);
+	const struct pretty_call *call;
+	uint32_t found = 0;
+
+	for (int i = 0; i < 3; i++) {
+		ck_assert(pretty_machine_set(openat[i].machine));
+		call = pretty_call(openat[i].number, openat[i].abi);
+		ck_assert_ptr_nonnull(call);
+		ck_assert_int_eq(call->kind[0], CALL_DFD);
+		ck_assert_int_eq(call->kind[1], CALL_PATH);
+		ck_assert_int_eq(call->kind[2], CALL_OPEN);
+		ck_assert_int_eq(call->kind[3], CALL_MODE);
+		ck_assert_int_eq(call->kind[4], CALL_END);
+	}
+	ck_assert(pretty_machine_set("x86_64"));
+	ck_assert_int_eq(pretty_call(39, PRETTY_ABI_NATIVE)->kind[0], CALL_END);
+	for (uint32_t i = 0; i < set->n; i++)
+		if (strcmp(set->names[i].name, "O_CREAT") == 0)
+			found = set->names[i].value;
+	ck_assert_uint_eq(found, O_CREAT);
+	for (int kind = CALL_NAMES + 1; kind < CALL_KINDS_COUNT; kind++)
+		ck_assert_uint_gt(pretty_call_set((enum call_kind)kind)->n, 0);
+	ck_assert_uint_eq(pretty_call_set(CALL_PATH)->n, 0);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -79,6 +114,7 @@ main(void)
 	tcase_add_test(t, known);
 	tcase_add_test(t, unknown);
 	tcase_add_test(t, words);
+	tcase_add_test(t, arguments);
 	suite_add_tcase(s, t);
 	return check_run(s);
 }

@@ -38,7 +38,9 @@ is_there() {
 }
 is_there "the path of openat" "syscall_path +sysnum: $openat path: \"$dir/file\""
 is_there "the path of chdir" "syscall_path +sysnum: $chdir path: \"/nowhere/at/all\""
-is_there "the arguments of kill" "syscall_args +sysnum: $kill arg0: $(printf '0x%x' "$held") arg1: 0x0 "
+is_there "the arguments of kill" "syscall_args +sysnum: $kill abi: 0 arg0: $(printf '0x%x' "$held") arg1: 0x0 "
+is_there "the path of openat among its arguments" "syscall_args +sysnum: $openat .* text0: .* text1: \"$dir/file\""
+is_there "the path of a descriptor" "syscall_args +sysnum: $read .* text0: \"$dir/file\""
 inode=$(stat -c %i "$dir/file") device=$(stat -c %d "$dir/file")
 # As stat(2) packs it, and as the kernel does.
 device=$(((device >> 8 & 0xfff) << 20 | (device & 0xff) | (device >> 12 & 0xfff00)))

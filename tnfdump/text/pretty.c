@@ -6,6 +6,7 @@
 #include "analysis/nest.h"
 #include "tnfdump/origin.h"
 #include "analysis/pretty-names.h"
+#include "tnfdump/text/calls.h"
 #include "tnfdump/text/pretty.h"
 #include "analysis/json.h"
 #include "analysis/units.h"
@@ -131,6 +132,8 @@ pretty_put_scalar(struct dump *d, struct out *o, const struct tnf_event *ev,
 		return;
 	}
 	if (kind == PRETTY_NONE && labels_put(d, o, ev, v, name))
+		return;
+	if (kind == PRETTY_SYMBOL && name != NULL && call_put_member(o, ev, name))
 		return;
 	switch (kind) {
 	case PRETTY_BIOFLAGS:

@@ -36,6 +36,7 @@ FORMAT(stats_report);
 FORMAT(states_report);
 FORMAT(tree);
 FORMAT(link);
+FORMAT(calls);
 
 #undef FORMAT
 

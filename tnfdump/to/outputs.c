@@ -54,6 +54,8 @@ const struct output outputs[] = {
 	  tree_begin, tree_event, tree_end, .pretty = true, .all = true, .whole = true },
 	{ "link", "what belongs to one request: requests to disks, or equal values",
 	  link_begin, link_event, link_end, .pretty = true },
+	{ "calls", "a line for each system call: arguments, result, duration",
+	  calls_begin, calls_event, calls_end, .pretty = false, .all = true },
 	{ 0 }
 };
 
