@@ -141,6 +141,8 @@ status_self(const struct daemon *d, FILE *f, int64_t now)
 	if (up > 0)
 		fprintf(f, "of that its children %.2f %%; the largest of those that have ended had "
 		    "%ld MiB\n", 100 * children / up, u.ru_maxrss / 1024);
+	fprintf(f, "its longest look took %.0f ms; the latest began %.0f ms late, as the machine let it\n",
+	    1e3 * seconds_of(d->look_long), 1e3 * seconds_of(d->look_late));
 	fprintf(f, "%s: keep %.0f s, incidents kept %" PRIu64 ", lost %" PRIu64 "\n",
 	    d->config->file, seconds_of(d->config->keep), d->written, d->failed);
 	if (*d->scans != '\0')

@@ -558,7 +558,9 @@ daemon_loop(struct daemon *d)
 	while (!d->stop) {
 		now = now_mono();
 		if (now >= next) {
+			d->look_late = now - next > d->look_late ? now - next : d->look_late;
 			daemon_tick(d);
+			d->look_long = now_mono() - now > d->look_long ? now_mono() - now : d->look_long;
 			now = now_mono();
 			next = daemon_due(d, now);
 			if (watchdog > 0 && now >= bark) {

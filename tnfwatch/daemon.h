@@ -89,6 +89,7 @@ struct daemon {
 	} freezer;
 	int64_t	 started;	/* monotonic */
 	int64_t	 fed;		/* up to when all has been fed */
+	int64_t	 look_long, look_late;	/* the longest tick; the most by which one began late */
 	struct webhook *webhook;	/* NULL: none */
 	int	 epoll, signals, lock, lock_run, control;
 	int	 start;		/* the lock of what programs that start are told; or -1 */

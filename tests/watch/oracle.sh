@@ -54,4 +54,4 @@ python3 "$TNF_SOURCE/tests/watch/oracle.py" "$TMP/did" "$D"/incidents/*/incident
 jq -e -s --argjson pid "$SHOPPID" '[.[] | select(.trigger == "duration")] | length > 0 and
 	all(.ago >= 0 and .lasted > 20000000 and .thread >= $pid)' "$TMP/noted" >/dev/null ||
 	fail "noted: $(head -3 "$TMP/noted")"
-sed -n '1,2p; /^oracle-/p' "$TMP/status"
+sed -n '1,3p; /^oracle-/p' "$TMP/status"
