@@ -20,6 +20,7 @@
 #include "common/files.h"
 #include "common/proc.h"
 #include "common/xalloc.h"
+#include "tnfdump/cursor.h"
 #include "tnfdump/follow.h"
 #include "tnfdump/input.h"
 #include "tnfdump/live.h"
@@ -411,6 +412,7 @@ follow_wait(struct dump *d)
 	bool last = all_ended(f) || interrupted;
 
 	tnf_out_flush(&d->out);
+	cursor_save(d);
 	if (!last)
 		follow_sleep_ms(f, f->wait_ms);
 	f->wait_ms = follow_look(d, last) ? LOOK_MIN_MS :
@@ -429,6 +431,8 @@ follow_close(struct dump *d)
 {
 	struct follow *f = d->follow;
 
+	tnf_out_flush(&d->out);
+	cursor_save(d);
 	tell_missed(d, 0, true);
 	for (unsigned i = 0; i < f->n; i++) {
 		if (f->t[i].pidfd >= 0)

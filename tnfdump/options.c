@@ -9,6 +9,7 @@
 #include "common/text.h"
 #include "common/xalloc.h"
 #include "tnfdump/filter.h"
+#include "tnfdump/cursor.h"
 #include "tnfdump/follow.h"
 #include "tnfdump/hosts.h"
 #include "tnfdump/options.h"
@@ -102,6 +103,7 @@ const struct option_row option_rows[] = {
 	  .set = link_set },
 	{ "pair", 0, "START,END[,MEMBER...]", "what begins and ends something", .set = pair_set },
 	{ "follow", 0, "FILE|PID|kernel", "events as they are committed", .set = follow_set },
+	{ "cursor", 0, "FILE", "with --follow: go on where the last run has ended", .set = cursor_set },
 	{ "hosts", 0, NULL, "files and directories of several machines, merged", .set = hosts_set },
 	{ "clock", 0, "HOST=OFFSET[,ERROR]", "with --hosts: what a clock is to be moved by",
 	  .set = hosts_clock_set },

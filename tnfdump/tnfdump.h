@@ -42,6 +42,7 @@ struct dump {
 	bool	 histogram;		/* --histogram: draw durations */
 	bool	 deviation;		/* --deviation: a column more */
 	struct follow *follow;		/* --follow: what to wait for more of, or NULL */
+	struct cursor *cursor;		/* --cursor: where a later --follow goes on, or NULL */
 	struct hosts *hosts;		/* --hosts: several machines, or NULL */
 	bool		 unordered;	/* the event's order among hosts is not certain */
 	struct reverse *reverse;	/* --reverse: the events kept, or NULL */

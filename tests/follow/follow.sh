@@ -50,6 +50,30 @@ cmp "$TMP/b.txt" "$TMP/c.txt" || fail "finished file: other output"
 "$TNF_BUILD/tests/reader/mktrace" -n 100 "$TMP/o.tnf" || fail "mktrace"
 timeout 120 "$tnfdump" --follow "$TMP/o.tnf" >"$TMP/c.txt" || fail "a file without a writer"
 
+# A reader that was ended goes on behind the last event that it has told, each event once.
+traced "$TMP/e.tnf" 4096 800 1000 "$TMP/e.go"
+wait_for 60 test -s "$TMP/e.tnf" || fail "no file"
+"$tnfdump" --follow "$target" --cursor "$TMP/place" >"$TMP/e1.txt" 2>"$TMP/err" & follower=$!
+wait_for 60 grep -q tick "$TMP/e1.txt" || fail "--cursor: nothing is told: $(cat "$TMP/err")"
+kill -INT $follower
+wait $follower || fail "--cursor: $(cat "$TMP/err")"
+: >"$TMP/e.go"
+timeout 120 "$tnfdump" --follow "$target" --cursor "$TMP/place" >"$TMP/e2.txt" 2>"$TMP/err" ||
+	fail "--cursor again: $(cat "$TMP/err")"
+wait "$prexpid"
+[ ! -s "$TMP/err" ] || fail "--cursor says: $(cat "$TMP/err")"
+cat "$TMP/e1.txt" "$TMP/e2.txt" >"$TMP/e.txt"
+in_order "$TMP/e.txt" 800 || fail "--cursor"
+"$tnfdump" --follow "$TMP/e.tnf" --cursor "$TMP/place" >"$TMP/e3.txt" || fail "--cursor: a third time"
+grep -q ' tick ' "$TMP/e3.txt" && fail "--cursor: told again: $(grep ' tick ' "$TMP/e3.txt" | head -n 2)"
+"$tnfdump" --follow "$TMP/b.tnf" --cursor "$TMP/place" >"$TMP/c.txt" 2>"$TMP/err"
+grep -q 'in another trace' "$TMP/err" && in_order "$TMP/c.txt" 800 || fail "another trace: $(cat "$TMP/err")"
+echo nonsense >"$TMP/bad"
+"$tnfdump" --follow "$TMP/e.tnf" --cursor "$TMP/bad" 2>"$TMP/err" && fail "a bad cursor"
+grep -q 'no cursor' "$TMP/err" || fail "a bad cursor: $(cat "$TMP/err")"
+"$tnfdump" --cursor "$TMP/place" "$TMP/e.tnf" 2>"$TMP/err" && fail "--cursor alone"
+grep -q 'give --follow' "$TMP/err" || fail "--cursor alone: $(cat "$TMP/err")"
+
 # 64 blocks are written over thousands of times a second.
 traced "$TMP/d.tnf" 128 100000000 0
 wait_for 60 test -s "$TMP/d.tnf" || fail "no file"
@@ -58,6 +82,25 @@ timeout --foreground -s INT --preserve-status 2 "$tnfdump" --fail-on-loss --foll
 rc=$?
 [ $rc -eq 3 ] || fail "--fail-on-loss: $rc: $(cat "$TMP/err")"
 grep -q 'fell behind: [0-9]* blocks' "$TMP/err" || fail "not told: $(cat "$TMP/err")"
+kill -9 "$target"
+wait "$prexpid"
+
+# So is what was overwritten between two runs with a cursor.
+traced "$TMP/f.tnf" 128 2000000000 0
+wait_for 60 test -s "$TMP/f.tnf" || fail "no file"
+"$tnfdump" --follow "$TMP/f.tnf" --cursor "$TMP/place" >/dev/null 2>&1 & follower=$!
+from=$(cat "$TMP/place")
+moved() { [ "$(cat "$TMP/place")" != "$from" ]; }
+wait_for 60 moved || fail "no cursor"
+kill -INT $follower
+wait $follower
+overwritten() {
+	cp "$TMP/place" "$TMP/place2"
+	timeout --foreground -s INT --preserve-status 1 "$tnfdump" --follow "$TMP/f.tnf" \
+	    --cursor "$TMP/place2" >/dev/null 2>"$TMP/err"
+	grep -q 'place2: the blocks of [0-9.]* seconds were overwritten' "$TMP/err"
+}
+wait_for 60 overwritten || fail "not told: $(head -n 3 "$TMP/err")"
 kill -9 "$target"
 wait "$prexpid"
 
