@@ -289,6 +289,9 @@ kp_attach_sync(struct kp *kp)
 	kp->state->fault_ends = sees_fault_ends(programs);
 	__atomic_store_n(&kp->state->on, probes | (kp_imports_wanted(kp) ? KP_IMPORTED : 0),
 	    __ATOMIC_RELEASE);
+	/* A program may have frozen the buffer meanwhile. */
+	if (kp->state->frozen != 0)
+		__atomic_store_n(&kp->state->on, 0, __ATOMIC_RELEASE);
 	/* remember_exit is detached below, and then no program notes the threads that
 	   end.  So those that live are noted now; else they would have no name. */
 	if (probes == 0 && !kp_imports_wanted(kp) &&

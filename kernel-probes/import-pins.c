@@ -135,7 +135,8 @@ kp_asked_put(struct kp *kp, struct kp_import *imp)
 	struct kp_asked a = {
 		.kind = imp->kind->number,
 		.flags = (imp->enabled ? KP_ASKED_ENABLED : 0) |
-		    (imp->traced ? KP_ASKED_TRACED : 0),
+		    (imp->traced ? KP_ASKED_TRACED : 0) |
+		    (imp->freezes ? KP_ASKED_FREEZES : 0),
 		.kernel_frames = imp->row.stacks.kernel, .user_frames = imp->row.stacks.user,
 		.defined = imp->defined,
 		.spec_size = imp->spec_size,
@@ -156,11 +157,11 @@ kp_asked_put(struct kp *kp, struct kp_import *imp)
 	return r < 0 ? kp_refused(kp, r, KP_PIN_ASKED) : 0;
 }
 
-/* Has somebody asked for the probe, for conditions or for stacks? */
+/* Has somebody asked for the probe, for conditions, for stacks, or that it freezes? */
 static bool
 is_asked(const struct kp_import *imp)
 {
-	return imp->enabled || imp->traced || imp->where != NULL ||
+	return imp->enabled || imp->traced || imp->where != NULL || imp->freezes ||
 	    imp->row.stacks.kernel != 0 || imp->row.stacks.user != 0;
 }
 
@@ -198,6 +199,7 @@ import_pins_revive(struct kp *kp, uint32_t slot, struct kp_asked *a)
 	imp->where = a->where[0] != '\0' ? strdup(a->where) : NULL;
 	imp->enabled = a->flags & KP_ASKED_ENABLED;
 	imp->traced = a->flags & KP_ASKED_TRACED;
+	imp->freezes = a->flags & KP_ASKED_FREEZES;
 	imp->row.stacks = (struct kp_stacks){ a->kernel_frames, a->user_frames, 0 };
 	imp->defined = a->defined;
 	kp->imports_on += imp->enabled && imp->traced;

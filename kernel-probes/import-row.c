@@ -74,7 +74,7 @@ kp_import_row_put(struct kp *kp, const struct kp_import *imp, bool on)
 	uint32_t slot = (uint32_t)imp->slot, tags[KP_RECORDS];
 	int r;
 
-	row.on = on;
+	row.on = !on ? KP_ROW_OFF : imp->freezes ? KP_ROW_FREEZES : KP_ROW_ON;
 	for (unsigned i = 0; i < KP_RECORDS; i++)
 		tags[i] = kp->state->record_tag[i];
 	kp_import_row_words(&row, tags);
@@ -90,7 +90,7 @@ kp_import_row_off(struct kp *kp, const struct kp_import *imp)
 
 	if (bpf_map_lookup_elem(kp->rows_fd, &slot, &row) != 0)
 		return;
-	row.on = 0;
+	row.on = KP_ROW_OFF;
 	bpf_map_update_elem(kp->rows_fd, &slot, &row, BPF_EXIST);
 }
 
@@ -180,6 +180,25 @@ kp_probe_where(struct kp *kp, unsigned id, const char *text)
 	if (!imp->attached)
 		return 0;
 	return kp_import_row_renew(kp, imp);
+}
+
+KP_EXPORT int
+kp_probe_freezes(struct kp *kp, unsigned id, bool freezes)
+{
+	struct kp_import *imp = kp_import_of(kp, id);
+	int r;
+
+	if (imp == NULL)
+		return !freezes ? 0 : kp_fail(kp, -ENOTSUP, "freeze: only imported probes end "
+		    "the recording by themselves");
+	if (imp->freezes == freezes)
+		return 0;
+	if ((r = kp_state_usable(kp)) < 0 || (r = kp_state_make(kp)) < 0)
+		return r;
+	imp->freezes = freezes;
+	if ((r = kp_asked_save(kp, imp)) < 0)
+		return r;
+	return imp->attached ? kp_import_row_put(kp, imp, true) : 0;
 }
 
 int

@@ -279,6 +279,8 @@ kp_import_get(struct kp *kp, unsigned id, struct kp_probe *ret)
 		text_add(&t, "ustack %u;", imp->row.stacks.user);
 	if (imp->where != NULL)
 		text_add(&t, "where '%s';", imp->where);
+	if (imp->freezes)
+		text_add(&t, "then freeze;");
 	if (imp->lacks[0] != '\0')
 		text_add(&t, "unavailable %s;", imp->lacks);
 	if ((left_out = import_omitted(kp, imp)) != 0)

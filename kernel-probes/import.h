@@ -95,6 +95,7 @@ struct kp_import {
 	char	   *keys;	/* blanks between them */
 	char	   *source;	/* where it is; kind, name and source identify it */
 	char	   *where;	/* conditions on members, or NULL */
+	bool	    freezes;	/* the first event that it records ends the recording */
 	char	   *attrs;	/* "name value;" each, or NULL */
 	char	   *bound;	/* more attributes, of this probe alone: not in its type */
 	void	   *spec;	/* the kind's own, pinned with it */

@@ -77,6 +77,10 @@ int kp_probe_describe(struct kp *, unsigned id);
    -ENOTSUP: no imported probe. */
 int kp_probe_where(struct kp *, unsigned id, const char *text);
 
+/* Has the first event that a probe records from now on, where conditions ask for that, end the
+   recording (kp_frozen()), or not, as at first.  -ENOTSUP: no imported probe. */
+int kp_probe_freezes(struct kp *, unsigned id, bool freezes);
+
 /* Has the events of a probe record so many frames, at most, of the kernel's stack and of the
    program's; 0: none.  -EINVAL: too many; -ENOTSUP: this probe has none; -EBUSY: the buffer
    has it without stacks already. */

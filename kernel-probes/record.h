@@ -458,9 +458,12 @@ struct kp_word {
 #define KP_WORDS_MAX	13u	/* they are where operations are */
 #define KP_WORDS_FROM	128u	/* the part of a record that they reach */
 
+/* KP_ROW_FREEZES: the first event that it records ends the recording. */
+enum kp_row_on { KP_ROW_OFF, KP_ROW_ON, KP_ROW_FREEZES };
+
 /* Element of the map tnf_import, by slot. */
 struct kp_import_row {
-	__u32 on;		/* it records now */
+	__u32 on;		/* enum kp_row_on: it records now */
 	__u32 id;		/* KP_IMPORT_ID(slot) */
 	__u32 slot;
 	__u32 rate;		/* events in a window on one CPU; 0: any number */
@@ -534,6 +537,7 @@ struct kp_asked {
 
 #define KP_ASKED_ENABLED	1u
 #define KP_ASKED_TRACED		2u
+#define KP_ASKED_FREEZES	4u
 
 /*
  * The one element of the map that is pinned first and removed last: the settings that

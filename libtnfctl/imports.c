@@ -390,8 +390,8 @@ TNFCTL_API tnfctl_errcode_t
 tnfctl_probe_where(tnfctl_handle_t *h, tnfctl_probe_t *p, const char *conditions)
 {
 	tnfctl_errcode_t err;
-	struct kp *kp;
-	unsigned id;
+	struct kp *kp = NULL;
+	unsigned id = 0;
 
 	if (tnfctl_kernel_of(h) == NULL)
 		tnfctl_import_decide(h, p, conditions != NULL);
@@ -409,19 +409,43 @@ tnfctl_probe_where(tnfctl_handle_t *h, tnfctl_probe_t *p, const char *conditions
 	    tnfctl_kernel_argument(kp, kp_probe_where(kp, id, conditions));
 }
 
+/* The same for what a process that records a fast probe itself cannot do. */
+static tnfctl_errcode_t
+kernel_session_of(tnfctl_handle_t *h, tnfctl_probe_t *p, const char *others, struct kp **kp,
+    unsigned *id)
+{
+	if (tnfctl_kernel_of(h) == NULL)
+		tnfctl_import_decide(h, p, true);
+	if (p->fast != NULL)
+		return tnfctl_error_set(TNFCTL_ERR_BADARG, "%s: the process records it itself, which "
+		    "knows neither stacks nor freeze: prex --no-fast has the kernel record it",
+		    p->import->name);
+	return session_of(h, p, others, kp, id);
+}
+
+TNFCTL_API tnfctl_errcode_t
+tnfctl_probe_freezes(tnfctl_handle_t *h, tnfctl_probe_t *p, boolean_t freezes)
+{
+	tnfctl_errcode_t err;
+	struct kp *kp = NULL;
+	unsigned id = 0;
+
+	if (!freezes && tnfctl_kernel_of(h) == NULL && (p->import == NULL || p->gone || h->imports->kp == NULL ||
+	    p->fast != NULL))
+		return TNFCTL_ERR_NONE;
+	err = kernel_session_of(h, p, ONLY_FREEZES, &kp, &id);
+	return err != TNFCTL_ERR_NONE ? err :
+	    tnfctl_kernel_argument(kp, kp_probe_freezes(kp, id, freezes));
+}
+
 TNFCTL_API tnfctl_errcode_t
 tnfctl_probe_stacks(tnfctl_handle_t *h, tnfctl_probe_t *p, unsigned int kernel, unsigned int user)
 {
 	tnfctl_errcode_t err;
-	struct kp *kp;
-	unsigned id;
+	struct kp *kp = NULL;
+	unsigned id = 0;
 
-	if (tnfctl_kernel_of(h) == NULL)
-		tnfctl_import_decide(h, p, true);
-	if (p->fast != NULL)
-		return tnfctl_error_set(TNFCTL_ERR_BADARG, "%s: the process records it itself, without "
-		    "stacks: prex --no-fast has the kernel do that", p->import->name);
-	err = session_of(h, p, ONLY_STACKS, &kp, &id);
+	err = kernel_session_of(h, p, ONLY_STACKS, &kp, &id);
 	return err != TNFCTL_ERR_NONE ? err :
 	    tnfctl_kernel_argument(kp, kp_probe_stacks(kp, id, kernel, user));
 }

@@ -53,6 +53,12 @@ NOT_OF_A_PROCESS(ONLY_STACKS, tnfctl_probe_stacks, tnfctl_probe_t *p, unsigned i
 /* No handle has imported probes. */
 
 TNFCTL_API tnfctl_errcode_t
+tnfctl_probe_freezes(tnfctl_handle_t *h, tnfctl_probe_t *p, boolean_t freezes)
+{
+	return freezes ? tnfctl_wrong_kind(ONLY_FREEZES) : TNFCTL_ERR_NONE;
+}
+
+TNFCTL_API tnfctl_errcode_t
 tnfctl_probe_where(tnfctl_handle_t *h, tnfctl_probe_t *p, const char *conditions)
 {
 	return conditions == NULL ? TNFCTL_ERR_NONE : tnfctl_wrong_kind(ONLY_WHERE);

@@ -176,6 +176,8 @@ list_history(struct shell *sh, const struct args *a)
 			printf("args '%s' ", op->args);
 		if (op->where != NULL)
 			printf("where '%s'", op->where);
+		if (op->freezes)
+			printf("%sthen freeze", op->where != NULL ? " " : "");
 		putchar('\n');
 	}
 }

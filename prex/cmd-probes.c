@@ -92,6 +92,8 @@ cmd_trace_apply(tnfctl_handle_t *h, tnfctl_probe_t *p, void *arg)
 		err = tnfctl_probe_stacks(h, p, op->stacks.kernel, op->stacks.user);
 	if (err == TNFCTL_ERR_NONE)
 		err = tnfctl_probe_where(h, p, op->where);
+	if (err == TNFCTL_ERR_NONE)
+		err = tnfctl_probe_freezes(h, p, op->freezes);
 	return err != TNFCTL_ERR_NONE ? err : tnfctl_probe_trace(h, p, NULL);
 }
 
@@ -135,11 +137,29 @@ cut_number(struct statement *st, size_t *end, const char *name, struct stack_dep
 	return d->asked = true;
 }
 
+/* The same for "then freeze", which is the last of all. */
+static bool
+cut_then(struct statement *st, size_t *end)
+{
+	struct token *word;
+
+	if (*end < 4)
+		return false;
+	word = &st->v[*end - 2];
+	if (word->kind != TOK_IDENT || strcmp(word->text, "then") != 0 ||
+	    strcmp(word[1].text, "freeze") != 0 || word[-1].kind == TOK_EQUAL)
+		return false;
+	word->kind = TOK_WORD;
+	*end -= 2;
+	return true;
+}
+
 static bool
 cmd_trace_parse(struct shell *sh, struct statement *st, struct args *a)
 {
 	size_t end = st->n;
 
+	a->freezes = cut_then(st, &end);
 	a->where = cut_text(st, &end, "where");
 	a->args = cut_text(st, &end, "args");
 	while (cut_number(st, &end, "stack", &a->stacks, &a->stacks.kernel) ||
@@ -154,14 +174,16 @@ cmd_trace_parse(struct shell *sh, struct statement *st, struct args *a)
 
 const struct cmd cmd_trace = {
 	.name = "trace",
-	.usage = "$set [stack=n] [ustack=n] [args 'names'] [where 'conditions']\n"
-	    "selector ... [stack=n] [ustack=n] [args 'names'] [where 'conditions']",
+	.usage = "$set [stack=n] [ustack=n] [args 'names'] [where 'conditions'] [then freeze]\n"
+	    "selector ... [stack=n] [ustack=n] [args 'names'] [where 'conditions'] [then freeze]",
 	.summary = "Let probes write records",
 	.help =
 	    "Lets the selected probes write a record each time they are hit, if they are\n"
 	    "enabled as well.  Probes of a process are traced at first, those of the kernel\n"
 	    "are not.  Imported probes can have conditions on their members, compared\n"
 	    "before a hit is recorded:  trace net.net_dev_xmit where 'len > 1000 and rc != 0' .\n"
+	    "With \"then freeze\" behind them, the first event that meets them is the last one: the\n"
+	    "kernel's buffer stays as it is, until ktrace on.\n"
 	    "Arguments of USDT probes and functions can be given names, and types where they\n"
 	    "are no numbers (string, chars, address):  trace app.query args 'text:string n' .\n"
 	    "stack=8 records the frames that led to an event of the kernel, at most 32;\n"

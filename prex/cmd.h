@@ -47,6 +47,7 @@ struct args {
 	const char *fcn;
 	const char *name;	/* a file, a symbol, a topic */
 	const char *where;	/* conditions */
+	bool	freezes;	/* what meets them ends the recording */
 	const char *args;	/* names and types of arguments */
 	struct stack_depths stacks;
 	char	*rule;		/* of pfilter; freed with the other members */

@@ -237,7 +237,7 @@ add_files(struct context *x)
 static void
 add_trace(struct context *x)
 {
-	static const char *const words[] = { "stack=", "ustack=", "args", "where" };
+	static const char *const words[] = { "stack=", "ustack=", "args", "where", "then freeze" };
 	const struct token *last = &x->tokens[x->n - 1];
 
 	if (x->n > 2 && last->kind == TOK_IDENT && strcmp(last->text, "where") == 0) {

@@ -204,6 +204,7 @@ probe_op_resolve(struct shell *sh, const struct args *a, struct probe_op *op)
 
 	op->selectors = a->selectors;
 	op->where = (char *)a->where;
+	op->freezes = a->freezes;
 	op->args = (char *)a->args;
 	op->stacks = a->stacks;
 	if (a->set != NULL) {

@@ -20,6 +20,7 @@ struct probe_op {
 	char	*where;		/* trace only; NULL: none */
 	char	*args;		/* the same */
 	struct stack_depths stacks;	/* the same */
+	bool	freezes;	/* the same */
 	struct tnf_selectors *selectors;
 };
 

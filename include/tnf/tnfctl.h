@@ -416,6 +416,10 @@ tnfctl_errcode_t tnfctl_probe_where(tnfctl_handle_t *, tnfctl_probe_t *,
    recorded of :string and :chars, whose length is the next argument.  BADARG: they are not
    understood, or it is another probe; BUSY: its buffer has it with others already. */
 tnfctl_errcode_t tnfctl_probe_args(tnfctl_handle_t *, tnfctl_probe_t *, const char *args);
+/* Linux.  Has the first event that an imported probe records (where conditions ask for that) end
+   the recording, as tnfctl_freeze() does, or not, as at first.  BADARG: no imported probe,
+   unless 'freezes' is false. */
+tnfctl_errcode_t tnfctl_probe_freezes(tnfctl_handle_t *, tnfctl_probe_t *, boolean_t freezes);
 /* Linux.  Has the events of a kernel's or an imported probe record so many frames, at most, of
    the kernel's stack (32) and of the program's (96, by frame pointers), as the members
    "stack" and "user"; 0: none.  BADARG: too many, or the probe has none; BUSY: the buffer has

@@ -50,6 +50,8 @@ equal "bytes of the longest" "$(marks | tail -n 1 | tr -d '\n' | wc -c)" 255
 
 # A frozen buffer records nothing until tracing is switched on, whoever changes probes meanwhile;
 # who looks is told why, and so is who reads a copy.
+getppid=110
+[ "$(uname -m)" != aarch64 ] || getppid=173
 frozen() { "$tnfdump" --info=json "$TMP/buf" | jq -r '.frozen // empty'; }
 k 'freeze too late' && fail "a freeze while tracing is off"
 k "enable syscall; trace syscall; ktrace on; freeze 'the first: timeout'; mark x" && fail "a mark in it"
@@ -65,6 +67,27 @@ k 'ktrace on' || fail "$(cat "$TMP/err")"
 "$work" syscalls 2000 >"$TMP/said"
 [ "$(last)" -gt "$t" ] || fail "it does not go on"
 [ -z "$(frozen)" ] || fail "the reason of a buffer that goes on: $(frozen)"
+
+# A condition freezes: the event that meets it is the last one, and what came before is there.
+k 'ktrace off; pfilter add name=work; pfilter on' || fail "$(cat "$TMP/err")"
+k "enable raw_syscalls.sys_enter; trace raw_syscalls.sys_enter where 'id = $getppid' then freeze
+	enable name=syscall_end; trace name=syscall_end; ktrace on" || fail "$(cat "$TMP/err")"
+"$work" syscalls 2000 >"$TMP/said"
+k 'list probes name=raw_syscalls.sys_enter; list then probes name=raw_syscalls.sys_enter; ktrace' ||
+	fail "$(cat "$TMP/err")"
+grep -q "^Tracing is off: frozen .* seconds ago: raw_syscalls.sys_enter where id = $getppid$" "$TMP/out" &&
+	grep -q '^then=freeze' "$TMP/out" || fail "$(cat "$TMP/out")"
+t=$(last)
+"$tnfdump" --to jsonl --last 1s "$TMP/buf" >"$TMP/json"
+[ "$(tail -n 1 "$TMP/json" | jq -r '"\(.probe) \(.args.id)"')" = "raw_syscalls.sys_enter $getppid" ] ||
+	fail "the last event: $(tail -n 1 "$TMP/json")"
+equal "events that meet the condition" "$(grep -c sys_enter "$TMP/json")" 1
+within "events before it" "$(grep -c syscall_end "$TMP/json")" 5 100000
+[ "$(frozen)" = "raw_syscalls.sys_enter where id = $getppid" ] || fail "the reason: $(frozen)"
+k 'trace raw_syscalls.sys_enter; ktrace on' || fail "$(cat "$TMP/err")"
+"$work" syscalls 20 >"$TMP/said"
+[ "$(last)" -gt "$t" ] && [ -z "$(frozen)" ] || fail "it freezes, though nobody asks for that any more"
+k 'trace name=syscall_end then freeze' && fail "a probe of the catalogue freezes"
 k 'freeze the end; buffer dealloc; buffer' || fail "$(cat "$TMP/out" "$TMP/err")"
 k 'buffer alloc 1m' || fail "$(cat "$TMP/err")"
 k 'buffer dealloc' || fail "$(cat "$TMP/err")"

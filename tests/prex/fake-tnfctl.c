@@ -396,6 +396,14 @@ tnfctl_probe_stacks(tnfctl_handle_t *h, tnfctl_probe_t *p, unsigned int kernel, 
 }
 
 tnfctl_errcode_t
+tnfctl_probe_freezes(tnfctl_handle_t *h, tnfctl_probe_t *p, boolean_t freezes)
+{
+	if (freezes)
+		printf("fake: it freezes\n");
+	return TNFCTL_ERR_NONE;
+}
+
+tnfctl_errcode_t
 tnfctl_probe_where(tnfctl_handle_t *h, tnfctl_probe_t *p, const char *conditions)
 {
 	return TNFCTL_ERR_NONE;
