@@ -123,14 +123,14 @@ put_words(struct making *m, struct tnf_fast_site *s, const struct import *i, con
 
 /* Describes a site in the area, where libtnfprobe reads it. */
 static void
-put_site(struct making *m, struct fast_site *s, struct tnf_fast_site *there)
+put_site(struct making *m, struct fast_site *s, struct tnf_fast_site *there, bool at_return)
 {
 	struct fast_room *r = m->h->fast;
 	struct fast_pads *pads;
 
 	s->note = r->area + sizeof(struct tnf_fast_area) + r->sites * sizeof(*there);
-	m->why = tnfctl_pads_near(m->c, r, s->address, &pads);
-	if (m->why == NULL)
+	m->why = at_return ? NULL : tnfctl_pads_near(m->c, r, s->address, &pads);
+	if (m->why == NULL && !at_return)
 		m->why = tnfctl_pads_write(m->h, pads, s);
 	if (m->why != NULL)
 		return;
@@ -159,7 +159,7 @@ put_sites(struct making *m, tnfctl_probe_t *p, const struct kp_uprobe_found *fou
 		if (attrs == NULL || !put_words(m, &there, p->import, attrs))
 			m->why = "not enough memory";
 		else
-			put_site(m, &p->fast->v[k], &there);
+			put_site(m, &p->fast->v[k], &there, p->fast->at_return);
 	}
 	if (m->why != NULL) {
 		free(attrs);
@@ -205,7 +205,8 @@ put_probe(struct making *m, tnfctl_probe_t *p)
 		m->why = "its file has changed";
 	else if ((m->why = tnfctl_pads_area(m->c, m->h->fast, p->fast->n,
 	    p->fast->n * TEXT_MAX)) == NULL) {
-		drop_lost(&found, p->fast->v[0].site.lost);
+		if (!p->fast->at_return)
+			drop_lost(&found, p->fast->v[0].site.lost);
 		put_sites(m, p, &found);
 	}
 	free(found.site);
@@ -288,9 +289,11 @@ tnfctl_fast_make(tnfctl_handle_t *h, tnfctl_probe_t *p, bool others)
 
 	if (m.v == NULL)
 		return tnfctl_error_set(TNFCTL_ERR_ALLOCFAIL, NULL);
+	if (p->fast->at_return && p->fast->other->fast != NULL && !p->fast->other->fast->made)
+		m.v[m.n++] = p->fast->other;
 	m.v[m.n++] = p;
 	for (size_t i = 0; others && i < h->nprobes; i++)
-		if (h->probes[i] != p && is_of_batch(p, h->probes[i]))
+		if (h->probes[i] != p && h->probes[i] != m.v[0] && is_of_batch(p, h->probes[i]))
 			m.v[m.n++] = h->probes[i];
 	m.c = &c;
 	sigfillset(&all);

@@ -13,6 +13,7 @@
 #include "libtnfctl/control.h"
 #include "libtnfctl/direct.h"
 #include "libtnfctl/fast.h"
+#include "libtnfctl/refused.h"
 #include "libtnfctl/usdt.h"
 
 /* The latest object that was analysed; many probes of one file are asked for in turn. */
@@ -165,7 +166,7 @@ tnfctl_fast_at(const tnfctl_handle_t *h, uintptr_t address)
 void
 tnfctl_fast_placed(tnfctl_handle_t *h, tnfctl_probe_t *p)
 {
-	for (size_t i = 0; i < p->fast->n; i++) {
+	for (size_t i = 0; i < p->fast->n && !p->fast->at_return; i++) {
 		uintptr_t address = p->fast->v[i].address;
 		tnfctl_probe_t **at = tnf_map_put(&h->fast->places, &address, sizeof(address), NULL);
 
@@ -199,6 +200,7 @@ find_room(tnfctl_handle_t *h)
 	h->fast->define = word_of(h, CONTROL(h, fast_define));
 	h->fast->entry = word_of(h, CONTROL(h, fast_entry));
 	h->fast->inner = word_of(h, CONTROL(h, fast_inner));
+	h->fast->back = word_of(h, CONTROL(h, fast_return));
 	return true;
 }
 
@@ -271,6 +273,40 @@ tnfctl_fast_none(tnfctl_handle_t *h, bool run)
 	return find_room(h) ? NULL : "the process has an older libtnfprobe, or none";
 }
 
+/* Why no return of the process can be fast. */
+static const char *
+returns_none(pid_t pid)
+{
+	const char *why = NULL;
+	char features[128];
+	struct maps maps;
+
+	if (tnf_proc_status_text(pid, "x86_Thread_features", features, sizeof features) &&
+	    strstr(features, "shstk") != NULL)
+		return "its threads have a shadow stack";
+	if (tnf_maps_read(pid, &maps) != 0)
+		return "its memory map cannot be read";
+	for (size_t i = 0; i < maps.n && why == NULL; i++)
+		if (maps.m[i].exec && maps.m[i].inode == 0 && maps.m[i].path[0] != '[')
+			why = "the program makes code at run time, which may look at addresses to return to";
+		else if (strstr(maps.m[i].path, "/_greenlet") != NULL)
+			why = "greenlet moves stacks, with the addresses to return to";
+	tnf_maps_free(&maps);
+	return why;
+}
+
+const char *
+tnfctl_fast_return_none(tnfctl_handle_t *h, const char *function)
+{
+	if (!h->fast_returns)
+		return "returns are traced by the kernel, unless fast_returns is on";
+	if (!h->fast->returns_known) {
+		h->fast->returns_known = true;
+		h->fast->returns_none = returns_none(h->pid);
+	}
+	return h->fast->returns_none != NULL ? h->fast->returns_none : tnfctl_refused_return(function);
+}
+
 bool
 tnfctl_fast_any(const tnfctl_handle_t *h)
 {
@@ -282,6 +318,8 @@ tnfctl_fast_give_up(tnfctl_probe_t *p, const char *why)
 {
 	char *text;
 
+	if (p->fast->alone)
+		p->import->refused = why;
 	tnfctl_fast_free(p->fast);
 	p->fast = NULL;
 	p->import->fast = false;
@@ -308,6 +346,35 @@ not_patched(const tnfctl_probe_t *p, tnfctl_errcode_t err, bool on)
 	    on ? "on" : "quite off", why);
 }
 
+/* Is the function's other probe on, which needs the same jump? */
+static bool
+other_is_on(const tnfctl_probe_t *p)
+{
+	const tnfctl_probe_t *other = p->fast->other;
+
+	return other != NULL && other->fast != NULL && !other->gone && other->enabled;
+}
+
+/* The entry's site leads to the return's, or no more. */
+static bool
+lead(tnfctl_handle_t *h, const tnfctl_probe_t *p, bool on)
+{
+	uintptr_t to = on ? p->fast->v[0].note : 0;
+
+	return h->ops->write(h, p->fast->other->fast->v[0].note + offsetof(struct tnf_fast_site, returns),
+	    &to, sizeof(to));
+}
+
+/* The jump by which the probe's hits come; NULL: its function's entry is no fast probe. */
+static struct fast *
+jump_of(const tnfctl_probe_t *p)
+{
+	if (!p->fast->at_return)
+		return p->fast;
+	return p->fast->other != NULL && !p->fast->other->gone && p->fast->other->fast != NULL &&
+	    p->fast->other->fast->made ? p->fast->other->fast : NULL;
+}
+
 tnfctl_errcode_t
 tnfctl_fast_set(tnfctl_handle_t *h, tnfctl_probe_t *p, bool enabling, bool on)
 {
@@ -315,8 +382,8 @@ tnfctl_fast_set(tnfctl_handle_t *h, tnfctl_probe_t *p, bool enabling, bool on)
 
 	if (!p->fast->made && p->import->slow == NULL && (err = tnfctl_fast_make(h, p, true)) != TNFCTL_ERR_NONE)
 		return err;
-	if (!p->fast->made) {
-		tnfctl_fast_give_up(p, p->import->slow);
+	if (!p->fast->made || (p->import != NULL && jump_of(p) == NULL)) {
+		tnfctl_fast_give_up(p, !p->fast->made ? p->import->slow : "its entry is no fast probe");
 		return tnfctl_import_set(h, p, enabling, on);
 	}
 	if (!enabling || (on && p->enabled))
@@ -327,14 +394,18 @@ tnfctl_fast_set(tnfctl_handle_t *h, tnfctl_probe_t *p, bool enabling, bool on)
 	   the next controller finds. */
 	if (!on && p->enabled && (err = h->ops->probe_set(h, p, true, false)) != TNFCTL_ERR_NONE)
 		return err;
-	if ((err = tnfctl_patch_set(h, p->fast, on)) != TNFCTL_ERR_NONE)
+	if (p->fast->at_return && (jump_of(p) == NULL || !lead(h, p, on)))
+		return on ? tnfctl_lost_target(h, "its memory cannot be written") : TNFCTL_ERR_NONE;
+	if (!on && other_is_on(p))
+		return TNFCTL_ERR_NONE;
+	if ((err = tnfctl_patch_set(h, jump_of(p), on)) != TNFCTL_ERR_NONE)
 		return not_patched(p, err, on);
 	return on ? h->ops->probe_set(h, p, true, true) : TNFCTL_ERR_NONE;
 }
 
 /* Reads the site that another controller has described at 'at'. */
 static bool
-read_site(tnfctl_handle_t *h, uintptr_t at, struct fast_site *ret, uintptr_t *probe)
+read_site(tnfctl_handle_t *h, uintptr_t at, struct fast_site *ret, uintptr_t *probe, bool *at_return)
 {
 	struct tnf_fast_site s;
 
@@ -345,11 +416,12 @@ read_site(tnfctl_handle_t *h, uintptr_t at, struct fast_site *ret, uintptr_t *pr
 	memcpy(ret->before, s.before, sizeof(ret->before));
 	memcpy(ret->jump, s.jump, sizeof(ret->jump));
 	*probe = (uintptr_t)s.probe;
+	*at_return = s.landing == 0;
 	return *probe != 0;
 }
 
 static void
-adopt_site(tnfctl_handle_t *h, const struct fast_site *s, uintptr_t probe)
+adopt_site(tnfctl_handle_t *h, const struct fast_site *s, uintptr_t probe, bool at_return)
 {
 	tnfctl_probe_t **known = tnf_map_get(&h->pooled, &probe, sizeof(probe));
 	struct fast_site *grown;
@@ -365,7 +437,11 @@ adopt_site(tnfctl_handle_t *h, const struct fast_site *s, uintptr_t probe)
 	f->v = grown;
 	f->v[f->n++] = *s;
 	f->made = true;
+	f->at_return = at_return;
 	tnfctl_fast_placed(h, *known);
+	/* The entry is described before its return. */
+	if (at_return && (f->other = tnfctl_fast_at(h, s->address)) != NULL)
+		f->other->fast->other = *known;
 }
 
 /* Are all jumps there?  An object that was unloaded, and loaded again, has none. */
@@ -375,10 +451,10 @@ is_there(tnfctl_handle_t *h, const struct fast *f)
 	uint8_t now[TNF_FAST_JUMP];
 	size_t i = 0;
 
-	while (i < f->n && h->ops->read(h, f->v[i].address, now, sizeof(now)) &&
+	while (f != NULL && i < f->n && h->ops->read(h, f->v[i].address, now, sizeof(now)) &&
 	    memcmp(now, f->v[i].jump, sizeof(now)) == 0)
 		i++;
-	return i == f->n;
+	return f != NULL && i == f->n;
 }
 
 #define AREAS_MAX	4096u
@@ -390,6 +466,7 @@ tnfctl_fast_settle(tnfctl_handle_t *h)
 	struct tnf_fast_area a;
 	uintptr_t at, probe;
 	struct fast_site s;
+	bool at_return;
 
 	if (h->pooled.value_size == 0 || !find_room(h))
 		return;
@@ -399,13 +476,14 @@ tnfctl_fast_settle(tnfctl_handle_t *h)
 		    a.n > a.size / sizeof(struct tnf_fast_site))
 			break;
 		for (uint64_t i = 0; i < a.n; i++)
-			if (read_site(h, at + sizeof(a) + i * sizeof(struct tnf_fast_site), &s, &probe))
-				adopt_site(h, &s, probe);
+			if (read_site(h, at + sizeof(a) + i * sizeof(struct tnf_fast_site), &s, &probe,
+			    &at_return))
+				adopt_site(h, &s, probe, at_return);
 	}
 	for (size_t i = 0; i < h->nprobes; i++) {
 		struct fast *f = h->probes[i]->fast;
 
-		if (f != NULL && f->made && !(h->probes[i]->enabled && is_there(h, f)))
+		if (f != NULL && f->made && !(h->probes[i]->enabled && is_there(h, jump_of(h->probes[i]))))
 			tnfctl_fast_set(h, h->probes[i], true, false);
 	}
 }

@@ -34,6 +34,9 @@ struct fast {			/* what a tnfctl_probe has; NULL: it is no fast one */
 	struct fast_site *v;
 	size_t	 n;
 	bool	 made;
+	bool	 at_return;	/* its hits come by the jump of the function's entry */
+	bool	 alone;		/* the kernel would do harm: it must not get the probe */
+	tnfctl_probe_t *other;	/* the entry of a return, the return of an entry, or NULL */
 };
 
 struct fast_pads {		/* memory for pads, of which 'used' bytes are taken */
@@ -43,18 +46,22 @@ struct fast_pads {		/* memory for pads, of which 'used' bytes are taken */
 
 /* The part of a handle that exists from the first fast probe on. */
 struct fast_room {
-	uintptr_t define, entry, inner;	/* in libtnfprobe */
+	uintptr_t define, entry, inner, back;	/* in libtnfprobe */
 	uintptr_t area;		/* the newest that we have made; 0: none */
 	size_t	 size;		/* of it, ... */
 	size_t	 sites, text;	/* ... sites in it, and bytes of text at its end */
 	struct fast_pads *pads;
 	size_t	 npads;
+	bool	 returns_known;
+	const char *returns_none;	/* why no return can be fast, once known; NULL: they can */
 	struct map places;	/* the probe at each site, by its address */
 };
 
 /* Are there fast probes in the process?  NULL, or why not; static.  'run': a program that we have
    started, and that is in its linker, runs to its start for that. */
 const char *tnfctl_fast_none(tnfctl_handle_t *, bool run);
+/* Why the return of a function of this name cannot be fast in the process; NULL: it can. */
+const char *tnfctl_fast_return_none(tnfctl_handle_t *, const char *function);
 /* Has the handle a fast probe, so that one that is imported may be the same? */
 bool	tnfctl_fast_any(const tnfctl_handle_t *);
 void	tnfctl_room_free(struct fast_room *);

@@ -118,6 +118,7 @@ struct tnfctl_handle {
 	struct imports	*imports;	/* imports.c, or NULL: nobody asked */
 	struct fast_room *fast;		/* fast.c, or NULL: there are no fast probes */
 	bool		fast_wanted;	/* by the client: probes that are imported are fast where they can be */
+	bool		fast_returns;	/* ... and so are returns of functions */
 	/* Processes. */
 	struct object	*objects;	/* the linker's order */
 	size_t		nobjects;

@@ -129,6 +129,36 @@ drop_fast(struct adding *a)
 	return 0;
 }
 
+/* The same for a return, whose entry was listed before.  One that the kernel would have to trace,
+   which does harm, is there only if somebody asks for it. */
+static int
+list_return(struct adding *a, const char *function, uint64_t address, const char *name,
+    const char *keys)
+{
+	tnfctl_probe_t *entry = NULL;
+	int e;
+
+	a->slow = a->none != NULL ? a->none : tnfctl_fast_return_none(a->h, function);
+	if (a->slow == NULL)
+		a->fast = tnfctl_fast_function(a->h, a->fd, a->m, address, &a->slow);
+	if (a->fast != NULL && (entry = tnfctl_fast_at(a->h, a->fast->v[0].address)) == NULL) {
+		drop_fast(a);
+		a->slow = "its entry is no fast probe";
+	}
+	if (entry != NULL && entry->fast->other != NULL)
+		return drop_fast(a);
+	if (a->fast != NULL) {
+		a->fast->at_return = true;
+		a->fast->alone = a->returns != 0 && !a->asked;
+		a->fast->other = entry;
+	} else
+		a->spec.flags |= a->returns;
+	e = list_probe(a, name, keys, a->fast == NULL && a->returns != 0 && !a->asked ? a->slow : NULL, NULL);
+	if (e == 0 && entry != NULL)
+		entry->fast->other = a->h->probes[a->h->nprobes - 1];
+	return e;
+}
+
 /* A function of a process: finds out whether its probe can be a fast one. */
 static int
 list_function(struct adding *a, const char *function, uint64_t address, const char *name,
@@ -138,8 +168,8 @@ list_function(struct adding *a, const char *function, uint64_t address, const ch
 	if (!is_fast_wanted(a->h))
 		return list_probe(a, name, keys, NULL, NULL);
 	if (a->spec.flags & KP_UPROBE_RETURN)
-		a->slow = "returns are traced by the kernel";
-	else if (a->none != NULL)
+		return list_return(a, function, address, name, keys);
+	if (a->none != NULL)
 		a->slow = a->none;
 	else if (strstr(function, ".cold") != NULL)
 		a->slow = "it is a part of a function, to which jumps lead";
@@ -327,6 +357,8 @@ has_side(const struct adding *a, const struct side *s)
 {
 	bool at_return = s->flags & KP_UPROBE_RETURN;
 
+	if (a->h != NULL && a->h->fast_returns)
+		return !at_return || a->returns != KP_UPROBE_NO_RETURN;
 	/* Fast probes need nobody's rights, but a return does: so it comes only if somebody asks. */
 	return a->asked ? at_return : !at_return || (a->returns == 0 && !is_fast_wanted(a->h));
 }
@@ -336,7 +368,7 @@ has_side(const struct adding *a, const struct side *s)
 static void
 say_returns(struct adding *a, const char *function)
 {
-	if (a->returns == 0 || a->said[0] != '\0' || (is_fast_wanted(a->h) && !a->asked))
+	if (a->returns == 0 || (a->h != NULL && a->h->fast_returns) || a->said[0] != '\0' || (is_fast_wanted(a->h) && !a->asked))
 		return;
 	if (a->returns == KP_UPROBE_NO_RETURN)
 		snprintf(a->said, sizeof a->said, "%s: %s is a Go program, which moves its stacks: "
@@ -366,7 +398,9 @@ add_function(void *arg, const char *function, uint64_t address)
 		if (!has_side(a, &sides[s]))
 			continue;
 		snprintf(name, sizeof name, "%s%s", function, sides[s].suffix);
-		a->spec.flags = sides[s].flags | a->returns;
+		a->spec.flags = sides[s].flags;
+		if (a->h == NULL || !a->h->fast_returns)
+			a->spec.flags |= a->returns;
 		if (a->kp != NULL)
 			a->error = kp_uprobe_add(a->kp, name, keys, &a->spec, &id);
 		else if (note_listed(a, (struct file_id){ a->m->device, a->m->inode }, &a->spec))
@@ -484,7 +518,8 @@ tnfctl_imports_add(tnfctl_handle_t *h, const char *kind, const char *source)
 		return add_functions(h, kp, source, asked);
 	if (strcmp(kind, "fast") == 0) {
 		h->fast_wanted = kp == NULL;
-		if (source != NULL && kp == NULL)
+		h->fast_returns |= kp == NULL && source != NULL && strcmp(source, "returns") == 0;
+		if (kp == NULL && source != NULL && strcmp(source, "start") == 0)
 			tnfctl_fast_none(h, true);
 		return kp != NULL ? tnfctl_wrong_kind("only processes have fast probes") : TNFCTL_ERR_NONE;
 	}

@@ -40,6 +40,7 @@ struct words {
 static _Thread_local struct {
 	const struct proc *p;
 	uint64_t runs;
+	uintptr_t back;		/* what a function returns to whose return is a fast probe */
 	struct words words;
 } search;
 
@@ -77,6 +78,8 @@ is_sigreturn(struct proc *p, const struct maps *maps, uint64_t word)
 	unsigned char code[16];
 	size_t n = tnfctl_arch_sigreturn_size;
 
+	if (word == search.back && word != 0)
+		return true;
 	return is_code(maps, word) && n <= sizeof(code) &&
 	    tnfctl_proc_read(p, (uintptr_t)word, code, n) &&
 	    memcmp(code, tnfctl_arch_sigreturn, n) == 0;
@@ -203,6 +206,7 @@ await_site(tnfctl_handle_t *h, const struct fast_site *s)
 	const char *why = NULL;
 	pid_t tid = 0;
 
+	search.back = h->fast->back;
 	for (int i = 0; i < TRIES; i++) {
 		if (p->gone || p->event != PROC_NOTHING)
 			return tnfctl_lost_target(h, "it has ended");

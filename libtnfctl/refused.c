@@ -72,6 +72,26 @@ tnfctl_refused_name(const char *name)
 	return NULL;
 }
 
+/* They look at the address to return to, keep it to return once more, or are not returned to at
+   all.  Beginnings of names. */
+static const char *const returns_known[] = {
+	"_Unwind_", "__builtin_", "__clone", "__cxa_", "__cyg_profile_", "__fentry__", "__getcontext",
+	"__indirect_thunk", "__libc_start_", "__longjmp", "__morestack", "__setjmp", "__sigsetjmp",
+	"__vfork", "__x86_indirect_thunk", "__x86_return_thunk", "_dl_", "_longjmp", "_mcount",
+	"_setjmp", "_start", "clone", "dladdr", "dlinfo", "dlmopen", "dlopen", "dlsym", "dlvsym",
+	"getcontext", "longjmp", "makecontext", "mcount", "setcontext", "setjmp", "siglongjmp",
+	"sigsetjmp", "swapcontext", "vfork",
+};
+
+const char *
+tnfctl_refused_return(const char *name)
+{
+	for (size_t i = 0; i < sizeof returns_known / sizeof *returns_known; i++)
+		if (strncmp(name, returns_known[i], strlen(returns_known[i])) == 0)
+			return "it uses the address to return to";
+	return NULL;
+}
+
 struct kinds {
 	bool	is_linked;	/* by the dynamic linker, or for it */
 	bool	has_threads;	/* variables of a thread's own: it has a C library */

@@ -10,5 +10,7 @@ struct elffile;
 const char *tnfctl_refused_object(struct elffile *);
 /* The same for the function of this name. */
 const char *tnfctl_refused_name(const char *name);
+/* The same for its return alone. */
+const char *tnfctl_refused_return(const char *name);
 
 #endif

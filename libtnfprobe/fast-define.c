@@ -41,6 +41,8 @@ define_site(struct tnf_fast_site *s)
 		args[i].name = s->v[i].name;
 		args[i].kind = s->v[i].kind;
 	}
+	if (s->landing == 0)
+		tnf_fast_calls_make();
 	p = tnf_runtime_define(s->name, s->keys, s->detail, s->n, args, false);
 	if (p == NULL)
 		return;

@@ -233,10 +233,9 @@ where_holds(struct tnf_fast_regs *r, const struct tnf_fast_site *site)
 	return all;
 }
 
-/* Called by a trampoline.  While the probe is on, but neither traced nor connected, this is all
-   that the program does for it. */
-void NO_GUARD
-tnf_fast_hit(struct tnf_fast_regs *r, const struct tnf_fast_site *site)
+/* While the probe is on, but neither traced nor connected, nothing is done for it. */
+inline void NO_GUARD
+tnf_fast_record(struct tnf_fast_regs *r, const struct tnf_fast_site *site)
 {
 	struct tnf_probe_control *p = site->probe;
 	struct tnf_probe_setup setup;
@@ -244,11 +243,22 @@ tnf_fast_hit(struct tnf_fast_regs *r, const struct tnf_fast_site *site)
 
 	if (p->test == 0 || (!p->traced && p->chain == NULL))
 		return;
-	r->r[TNF_FAST_SP] += site->pushed;
 	if (unlikely(site->conditions != 0) && !where_holds(r, site))
 		return;
 	if ((event = event_alloc(p, &setup, (uintptr_t)r, true)) == NULL)
 		return;
 	put_values(r, site, event);
 	event_commit(&setup);
+}
+
+/* Called by a trampoline. */
+void NO_GUARD
+tnf_fast_hit(struct tnf_fast_regs *r, const struct tnf_fast_site *site)
+{
+	const struct tnf_fast_site *returns = site->returns;
+
+	r->r[TNF_FAST_SP] += site->pushed;
+	tnf_fast_record(r, site);
+	if (unlikely(returns != NULL))
+		tnf_fast_call(r, returns);
 }

@@ -7,6 +7,7 @@
  * long.c	texts and bytes of up to 64 KiB
  * runtime.c	probes that are made at run time
  * fast.c	hits of fast probes, from the trampoline (arch/) to the commit
+ * fast-return.c	returns of functions whose entries are fast probes
  * vectors.c	keeps the vector registers over a call
  * block.c	data blocks: take, give back, take from the dead
  * tag.c	room in permanent blocks, and what is written there together
@@ -21,7 +22,7 @@
  * auto.c	TNF_ENABLE, tnfwatch: a process that traces itself (auto-*.c)
  * debug.c	tnf_probe_debug and what connected functions may ask
  *
- * block.c, clock.c, event.c, fast.c, value.c and vectors.c use general registers alone (meson.build): a fast
+ * block.c, clock.c, event.c, fast.c, fast-return.c, value.c and vectors.c use general registers alone (meson.build): a fast
  * hit is in code whose vector registers hold values.  What they call elsewhere, if it may use
  * others, goes through keep_vectors().
  *
@@ -342,6 +343,12 @@ void tnf_fast_hit(struct tnf_fast_regs *, const struct tnf_fast_site *);
 void tnf_fast_define(struct tnf_fast_area *);
 void tnf_fast_entry(void);
 void tnf_fast_inner(void);
+void tnf_fast_record(struct tnf_fast_regs *, const struct tnf_fast_site *);
+/* fast-return.c: a function is called, whose return has this site; it has returned. */
+void tnf_fast_call(const struct tnf_fast_regs *, const struct tnf_fast_site *);
+void tnf_fast_returned(struct tnf_fast_regs *);
+void tnf_fast_calls_make(void);
+void tnf_fast_return(void);
 
 /* vectors.c: calls fn(arg) with room for the vector registers on the stack, and puts them
    back.  tnf_vectors_look() finds out which there are, before the first fast probe is on. */

@@ -43,6 +43,7 @@ struct tnf_process_control TNF_API _tnf_process_control = {
 	.fast_define = tnf_fast_define,
 	.fast_entry = tnf_fast_entry,
 	.fast_inner = tnf_fast_inner,
+	.fast_return = tnf_fast_return,
 #endif
 };
 

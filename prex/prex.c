@@ -62,7 +62,7 @@ print_help(const char *argv0)
 	    "\t--follow-fork      control the children of the target as well\n"
 	    "\t--no-fast          functions and USDT probes: the kernel records them all\n"
 	    "\t--run              with -k: trace the kernel around one command, into -o\n"
-	    "\t--set <name=value>  setting of the kernel's probes (with -k)\n"
+	    "\t--set <name=value>  setting of the kernel's probes (with -k), or fast_returns=on\n"
 	    "\t--help             print this\n"
 	    "\t--version          print the version\n");
 }
@@ -138,6 +138,12 @@ add_setting(const struct shell *sh, struct options *o, const char *arg)
 	t->settings = tnf_xreallocarray(t->settings, t->n_settings + 1, sizeof *t->settings);
 	if (strncmp(arg, "cpus=", 5) == 0) {	/* a list, which the library parses */
 		t->settings[t->n_settings++].name = tnf_xstrdup(arg);
+		return;
+	}
+	if (strncmp(arg, "fast_returns=", 13) == 0) {
+		t->fast_returns = strcmp(eq + 1, "on") == 0 || strcmp(eq + 1, "1") == 0;
+		if (!t->fast_returns && strcmp(eq + 1, "off") != 0 && strcmp(eq + 1, "0") != 0)
+			option_usage(sh, "--set fast_returns is on or off");
 		return;
 	}
 	if (!option_parse_number(eq + 1, UINT_MAX, &value))
@@ -236,6 +242,8 @@ option_check(const struct shell *sh, const struct options *o)
 		const char *why;
 	} rules[] = {
 		{ !t->kernel && t->n_settings > 0, "--set is for the kernel: use it with -k" },
+		{ t->fast_returns && (t->kernel || t->no_fast),
+		    "--set fast_returns is for fast probes of processes: use it without -k and --no-fast" },
 		{ !t->kernel && o->run, "--run is for the kernel: use it with -k" },
 		{ !t->kernel && t->argv == NULL && t->pid == 0, "need to specify cmd or pid" },
 		{ t->argv != NULL && t->pid != 0, "can't specify both cmd and pid" },

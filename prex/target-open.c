@@ -43,7 +43,7 @@ void
 target_imports(struct shell *sh)
 {
 	if (!sh->options->no_fast)
-		tnfctl_import_add(sh->target, "fast", NULL);
+		tnfctl_import_add(sh->target, "fast", sh->options->fast_returns ? "returns" : NULL);
 	tnfctl_import_add(sh->target, "usdt", NULL);
 }
 

@@ -19,6 +19,7 @@ struct target_options {
 	pid_t	pid;		/* to attach to; 0: none */
 	bool	kernel;
 	bool	no_fast;	/* functions and USDT probes are recorded by the kernel alone */
+	bool	fast_returns;	/* of --set */
 	const char *preload;
 	const char *file;	/* for the trace */
 	bool	follow_fork;

@@ -150,6 +150,9 @@ enum tnf_process_state {
  * address of the site's description lies TNF_FAST_BEFORE_ENTRY or TNF_FAST_BEFORE_INNER bytes
  * before the address to which that call returns.
  *
+ * A return has a site without code of its own.  It is recorded while its own probe is on, the
+ * function's entry has the jump, and 'returns' of the entry's site leads to it.
+ *
  * The area tells the next controller what is patched, by 'patched' of each site.
  */
 #define TNF_FAST_JUMP		5u	/* bytes that are replaced */
@@ -225,12 +228,13 @@ struct tnf_fast_condition {
 struct tnf_fast_site {
 	struct tnf_probe_control *volatile probe;	/* libtnfprobe's; NULL: not defined */
 	tnf_uint64_t resume;	/* one more than the address of the site */
-	tnf_uint64_t landing;	/* where the jump goes to, in the pad */
+	tnf_uint64_t landing;	/* where the jump goes to, in the pad; 0: the site of a return */
 	tnf_uint32_t n;		/* values */
 	volatile tnf_uint32_t patched;	/* enum tnf_fast_patched */
 	tnf_uint32_t length;	/* of the instructions that the jump touches */
 	tnf_uint32_t pushed;	/* how far the stack pointer is below that of the function's entry */
 	volatile tnf_uint64_t conditions;	/* 0: it records whenever it is hit */
+	struct tnf_fast_site *volatile returns;	/* of an entry: the return that is on, or NULL */
 	tnf_uint8_t before[8];	/* the first TNF_FAST_JUMP bytes without the jump, ... */
 	tnf_uint8_t jump[8];	/* ... and with it */
 	tnf_uint64_t semaphore;	/* the controller's: 16 bits that it raises by one while the site is
@@ -304,12 +308,13 @@ struct tnf_process_control {
 	 * Where 'size' says that they are there: the areas of fast probes, the newest first, which
 	 * the controller puts here; what defines the probes of an area; and the trampolines for
 	 * sites at which a function begins, and for others, where data may lie below the stack
-	 * pointer.  The last three are NULL on machines without fast probes.
+	 * pointer; and what functions return to whose returns are recorded.  The last four are NULL on machines without fast probes.
 	 */
 	struct tnf_fast_area *volatile fast;
 	void	 (*fast_define)(struct tnf_fast_area *);
 	void	 (*fast_entry)(void);
 	void	 (*fast_inner)(void);
+	void	 (*fast_return)(void);
 };
 
 #ifdef __cplusplus

@@ -400,7 +400,8 @@ tnfctl_errcode_t tnfctl_filter_rule_apply(tnfctl_handle_t *,
  * itself records its hits, into its own trace file and without rights of root; the attribute "fast"
  * is "yes" then, else "no: " and the reason, and the kernel records them.  Of a USDT probe this is
  * found out when it is switched on or described.  A program that the caller has started, and that
- * has not begun, runs to its start for that; with the source "start", at once.
+ * has not begun, runs to its start for that; with the source "start", at once.  With the source
+ * "returns", returns of functions are added as well, and are fast where they can be.
  * ACCES, FILENOTFOUND: the kernel does not tell them to us, the file cannot be read;
  * BADARG: not for this handle, no such kind, a file without such probes.
  */

@@ -292,10 +292,10 @@ TABLE.update({
     "trace keys=postgresql": how(),
     "enable name=postgresql.query__start name=postgresql.query__done": how(),
     "# comment": how(text=provider),
-    "prex -p $(pidof redis-server) -s 65536 -o /tmp/redis.tnf "
+    "prex --set fast_returns=on -p $(pidof redis-server) -s 65536 -o /tmp/redis.tnf "
     "-c 'enable function=/Command$/ function=call function=beforeSleep'": how(REDIS, redis),
     "redis-cli keys '*' >/dev/null": how(REDIS, redis),
-    "tnfdump --last 1s /tmp/redis.tnf": how(REDIS, redis, has=" keysCommand_entry "),
+    "tnfdump --tree --last 1s /tmp/redis.tnf": how(REDIS, redis, has=" keysCommand"),
     "prex -p $(pidof redis-server) -c 'disable keys=function'": how(REDIS, redis),
     "pfilter add cgroup=/system.slice/nginx.service": how({"/system.slice/nginx.service": "{cgroup}"}, cgroup),
     "prex -s 65536 -o /var/tmp/server.tnf -c 'enable request; quit' -p 4711":

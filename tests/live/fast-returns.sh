@@ -1,0 +1,93 @@
+#!/bin/sh
+# fast-returns.sh TNFDUMP PREX PROGRAM KILLS - returns of functions, recorded by the process: one for each call that
+# returns, none for one that is left by longjmp(), an exception or pthread_exit(), which find their way; a prex
+# that is killed leaves a program that goes on, and the next one switches off what was on; what is refused.
+. "${TNF_SOURCE:-../..}/tests/lib.sh"
+dump=$1 prex=$(realpath "$2") program=$3 kills=$4
+need_ptrace
+scratch
+[ "$(uname -m)" = x86_64 ] || skip "x86-64 alone has fast probes"
+cp "$program" "$TMP/program"
+chmod 777 "$TMP"
+as=
+if [ "$(id -u)" -eq 0 ]; then
+	as="setpriv --reuid=65534 --regid=65534 --clear-groups"
+	# shellcheck disable=SC2086  # words are meant
+	$as "$prex" --version >/dev/null 2>&1 || skip "a user cannot run $prex"
+fi
+HOME=$TMP
+export HOME
+trap 'kill -9 $pid 2>/dev/null; test_end' EXIT
+pid=
+
+# run ARG...: prex with returns
+run()
+{
+	# shellcheck disable=SC2086
+	(cd "$TMP" && timeout 120 $as "$prex" --set fast_returns=on "$@") >"$TMP/prex" 2>&1 </dev/null
+}
+told() { grep -q "$1" "$TMP/prex" || fail "not \"$1\": $(cat "$TMP/prex")"; }
+count() { grep -c " $1 " "$TMP/dump"; }
+
+run -s 65536 -o "$TMP/t.tnf" -c 'enable function=/^work_/; list probes keys=function; continue' "$TMP/program" 101 ||
+	fail "prex CMD: $(cat "$TMP/prex")"
+grep -q 'fast=no: .*built' "$TMP/prex" && skip "built without Zydis"
+told '^name=work_leaf_return enable=on .*fast=yes'
+told 'rounds 101 wrong 0'
+"$dump" "$TMP/t.tnf" >"$TMP/dump" 2>/dev/null
+for f in leaf deep double first second handler; do
+	[ "$(count work_${f}_entry)" -eq "$(count work_${f}_return)" ] && [ "$(count work_${f}_entry)" -ge 101 ] ||
+		fail "$f: $(count work_${f}_entry) calls, $(count work_${f}_return) returns"
+done
+# 101 rounds, and the children of the rounds 0, 50 and 100 in files of their own or none.
+for f in jump throw; do
+	[ "$(count work_${f}_entry)" -ge 707 ] && [ "$(count work_${f}_return)" -eq 0 ] ||
+		fail "$f: $(count work_${f}_entry) calls, $(count work_${f}_return) returns"
+done
+[ "$(count work_quit_entry)" -eq 36 ] && [ "$(count work_quit_return)" -eq 0 ] || fail "quit: $(count work_quit_entry)"
+[ "$(grep ' work_deep_return ' "$TMP/dump" | grep -c 'value: 211')" -eq 1800 ] || fail "values of returns"
+[ "$(grep ' work_first_return ' "$TMP/dump" | grep -c 'value: 11')" -eq 101 ] || fail "a function that goes on in another"
+
+# A process that runs: on and off again, and killed in between.
+# shellcheck disable=SC2086
+$as "$TMP/program" 100000000 >"$TMP/said" &
+pid=$!
+wait_for 60 grep -q ready "$TMP/said" || fail "the program does not begin"
+i=0
+while [ $((i += 1)) -le "$kills" ]; do
+	# shellcheck disable=SC2086
+	(cd "$TMP" && exec $as "$prex" --set fast_returns=on -p "$pid" -o "$TMP/p.tnf" -c \
+		'enable function=/^work_/; disable keys=function; enable keys=function; disable keys=function') \
+		>/dev/null 2>&1 &
+	victim=$!
+	sleep "0.$(printf %03d $((i * 37 % 250)))"
+	kill -9 $victim 2>/dev/null
+	wait $victim 2>/dev/null
+	kill -0 "$pid" 2>/dev/null || fail "kill $i: the program has ended"
+	# The return alone: its jump is that of the entry.
+	run -p "$pid" -o "$TMP/p.tnf" -c 'enable function=/^work_/; disable keys=function; enable name=work_leaf_return' ||
+		fail "round $i: $(cat "$TMP/prex")"
+	run -p "$pid" -c 'list probes keys=function' || fail "list: $(cat "$TMP/prex")"
+	told '^name=work_leaf_return enable=on'
+	told '^name=work_leaf_entry enable=off'
+done
+has_returns() { "$dump" "$TMP/p.tnf" 2>/dev/null | tail -n 1000 | grep -q ' work_leaf_return '; }
+wait_for 60 has_returns || fail "the return alone is not recorded"
+run -p "$pid" -c 'disable keys=function; list probes keys=function' || fail "off: $(cat "$TMP/prex")"
+grep -q 'enable=on' "$TMP/prex" && fail "not off: $(cat "$TMP/prex")"
+kill -TERM "$pid"
+wait "$pid" || fail "wrong results: $(cat "$TMP/said")"
+tail -n 1 "$TMP/said"
+
+# What looks at its address to return to, and code that is in no file.
+run -c 'list probes function=setjmp keys=function' -o "$TMP/x.tnf" "$TMP/program" 1
+told 'setjmp_return .*fast=no: it uses the address to return to'
+# shellcheck disable=SC2086
+$as "$TMP/program" 100000000 jit >"$TMP/said" &
+pid=$!
+wait_for 60 grep -q ready "$TMP/said" || fail "the program does not begin"
+run -p "$pid" -o "$TMP/y.tnf" -c 'enable name=work_leaf_entry; enable function=work_leaf; list probes keys=function; disable keys=function'
+told 'work_leaf_return enable=off .*fast=no: the program makes code at run time'
+told '^name=work_leaf_entry enable=on .*fast=yes'
+kill -TERM "$pid"
+wait "$pid" || fail "wrong results: $(cat "$TMP/said")"
