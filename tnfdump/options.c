@@ -80,6 +80,8 @@ const struct option_row option_rows[] = {
 	{ "reverse", 0, NULL, "the latest event first", .set = reverse_set },
 	{ "columns", 0, "LIST", "columns of the text; +NAME adds, -NAME drops",
 	  .set = columns_set },
+	{ "words", 'O', "WORD=on[,...]", "columns by the words of AIX: exec pid tid cpuid svc 2line",
+	  .set = words_set },
 	{ "two-line", 0, NULL, "arguments on a line of their own", .set = two_line_set },
 	{ "no-header", 0, NULL, "neither header nor probes", .set = no_header_set },
 	{ "color", 0, "[=WHEN]", "auto (default), always or never", .set = color_set },

@@ -102,6 +102,17 @@ for f in *.tnf; do
 done
 is "$("$tnfdump" --reverse --no-header --last 1us $trace | head -1)" \
 	"$("$tnfdump" --no-header $trace | tail -1)"
+# Widths, and the words of trcrpt.
+"$tnfdump" --columns probe:8,cpu:6,args $trace | grep -q '^thread_exit      [0-9] *$' || fail "no widths"
+for wrong in args:3 probe:0 probe:201 probe:x -probe:3; do
+	"$tnfdump" --columns $wrong $trace >/dev/null 2>"$TMP/err" && fail "--columns $wrong is taken"
+	grep -q width "$TMP/err" || fail "--columns $wrong: $(cat "$TMP/err")"
+done
+[ "$("$tnfdump" -O pid=on,tid=on,cpuid=off,timestamp=1 $trace | sed -n 2p | tr -s ' ')" = \
+	" PID LWPID Elapsed (ms) Probe Name Data / Description . . ." ] || fail "-O: columns"
+"$tnfdump" -O hist=on $trace 2>&1 | grep -q -- '--stats counts' || fail "-O hist=on"
+"$tnfdump" -O pids=on $trace >/dev/null 2>&1 && fail "-O pids=on is taken"
+
 for wrong in "-r" "--to chrome" "--stats" "--diff"; do
 	# shellcheck disable=SC2086  # words are meant
 	"$tnfdump" $wrong --reverse $trace > /dev/null 2>&1

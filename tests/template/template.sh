@@ -41,6 +41,12 @@ syscall_start { use @s }'
 shows 'pagein star' 'page* { "star" }'
 shows 'paren' 'syscall_start { if (probe != ")" and probe != "x\")") { "paren" } }'
 shows 'elif' 'syscall_start { if (sysnum == 99) { "if" } else if (sysnum == 3) { "elif" } }'
+shows 'xxx$' 'syscall_start { loop (sysnum) { "x" } "$" }'
+shows '1 3 [-] syscall_start' 'syscall_start { "1 {$1} [{$2}] {$TRACEID}" }'
+shows 'kern_live.lp64.tnf' 'syscall_start { "{$LOGFILE}" }'
+shows 'b1' 'syscall_start { bits (sysnum) { 0x3 = 0x3 "b1" 0x3 = 0x1 "b2" } }'
+shows 'not two' 'syscall_start { bits (sysnum) { 0x3 = 0x2 "two" "not two" } }'
+shows 'before' 'syscall_start { "before" break " behind" }'
 shows 'none -' 'syscall_start { "none {nothere}" }'
 
 printf 'syscall_start { "x" }\ndefault { skip }\n' >"$TMP/t"
@@ -71,3 +77,31 @@ refuses 'string without end' 'a { "abc'
 	fail "a variable outside a template"
 grep -q 'only templates have variables' "$TMP/err" || fail "message for a variable"
 echo "templates: passed"
+
+# Statements that end the line, or the report.
+printf 'syscall_start { "kept" error "sysnum {sysnum}" " not" }\ndefault { skip }\n' >"$TMP/t"
+"$tnfdump" -t "$TMP/t" "$trace" >"$TMP/out" 2>"$TMP/err"
+[ $? -eq 1 ] || fail "error: status 1 expected"
+grep -q 't:1: sysnum 3: syscall_start of .*kern_live.lp64.tnf at 0x' "$TMP/err" || fail "error: $(cat "$TMP/err")"
+grep -q 'kept$' "$TMP/out" || fail "error: the line is gone: $(cat "$TMP/out")"
+refuses '$PID has its value from the event' 'syscall_start { let $PID = 1 }'
+refuses "value of the bits expected behind '='" 'strategy { bits (flags) { 1 = "x" } }'
+
+# The directories: TNF_TEMPLATES, the user's, each file of them with "default".
+mkdir -p "$TMP/own" "$TMP/config/tnf/fmt.d"
+export XDG_CONFIG_HOME="$TMP/config"
+echo 'syscall_start { "from user" use @s } @s { "!" }' >"$XDG_CONFIG_HOME/tnf/fmt.d/calls.fmt"
+echo 'syscall_start { "from own" }' >"$TMP/own/calls.fmt"
+echo 'syscall_end { "from own" } default { skip }' >"$TMP/own/ends.fmt"
+ends_in() { # TEXT OPTION...: the first line of syscall_start ends in it
+	text=$1; shift
+	(cd "$TMP" && "$tnfdump" "$@" "$trace") | grep -m 1 ' syscall_start ' | grep -q "$text\$" ||
+		fail "$text expected of $*"
+}
+case $tnfdump in /*) ;; *) tnfdump=$PWD/$tnfdump ;; esac
+ends_in 'from user!' -t calls
+ends_in 'from user!' -t calls.fmt
+ends_in 'from user!' -t default
+TNF_TEMPLATES=$TMP/nowhere:$TMP/own ends_in 'from own' -t calls
+[ "$(TNF_TEMPLATES=$TMP/own "$tnfdump" -t default "$trace" | grep -c 'from own')" -gt 1 ] || fail "-t default"
+"$tnfdump" -t nowhere "$trace" 2>&1 | grep -q 'nor in the directories of templates' || fail "-t nowhere"

@@ -10,6 +10,7 @@
 
 struct parser {
 	struct template	*t;
+	const char	*path;		/* NULL: the probe's own template */
 	const char	*p;
 	unsigned	 line;
 	unsigned	 depth;
@@ -27,9 +28,9 @@ template_parse_fail(struct parser *p, const char *fmt, ...)
 	if (p->failed)
 		return;
 	p->failed = true;
-	if (p->t->path == NULL)		/* the probe's own template: an error only disables it */
+	if (p->path == NULL)		/* an error only disables it */
 		return;
-	tnf_printable_printf(stderr, NAME ": %s:%u: ", p->t->path, p->line);
+	tnf_printable_printf(stderr, NAME ": %s:%u: ", p->path, p->line);
 	va_start(ap, fmt);
 	tnf_printable_vprintf(stderr, fmt, ap);
 	va_end(ap);
@@ -288,6 +289,9 @@ template_parse_variable(struct parser *p)
 	if (n == 0)
 		template_parse_fail(p, "name of a variable expected behind '$'");
 	char *name = tnf_xstrndup(p->p, n);
+	struct val none;
+	if (n > 0 && template_word(NULL, NULL, name, &none))
+		template_parse_fail(p, "$%s has its value from the event", name);
 	p->p += n;
 	return name;
 }
@@ -356,7 +360,7 @@ template_parse_choice(struct parser *p, struct statement *s)
 	s->body = template_parse_cases(p);
 }
 
-/* { 0x40 "read" 0x100 "write" "no write" } */
+/* { 0x40 "read" 0x100 "write" "no write" 0xf000 = 0x2000 "two" } */
 static void
 template_parse_bits(struct parser *p, struct statement *s)
 {
@@ -375,6 +379,15 @@ template_parse_bits(struct parser *p, struct statement *s)
 			break;
 		}
 		p->p = end;
+		if ((bit->compare = template_parse_accept(p, '='))) {
+			template_parse_blanks(p);
+			bit->value = strtoull(p->p, &end, 0);
+			if (end == p->p) {
+				template_parse_fail(p, "value of the bits expected behind '='");
+				break;
+			}
+			p->p = end;
+		}
 		bit->text = quoted_text(p);
 		template_parse_blanks(p);
 		if (*p->p == '"')
@@ -390,6 +403,20 @@ template_parse_loop(struct parser *p, struct statement *s)
 		template_parse_fail(p, "'in' expected behind the variable of a loop");
 	s->expr = in_parentheses(p);
 	s->body = template_parse_block(p);
+}
+
+/* loop (times) { ... } */
+static void
+template_parse_times(struct parser *p, struct statement *s)
+{
+	s->expr = in_parentheses(p);
+	s->body = template_parse_block(p);
+}
+
+static void
+template_parse_error(struct parser *p, struct statement *s)
+{
+	s->body = string_statement(p);
 }
 
 static void
@@ -424,6 +451,9 @@ static const struct {
 	{ "use", ST_USE, template_parse_use },
 	{ "skip", ST_SKIP, NULL },
 	{ "stop", ST_STOP, NULL },
+	{ "loop", ST_LOOP, template_parse_times },
+	{ "break", ST_BREAK, NULL },
+	{ "error", ST_ERROR, template_parse_error },
 };
 
 static struct statement *
@@ -481,6 +511,7 @@ template_parse_stanza(struct parser *p)
 	size_t sub = *p->p == '@', n = sub + word_length(p->p + sub);
 
 	s->level = -1;
+	s->path = p->path;
 	if (n == sub)
 		template_parse_fail(p, "name of a probe, \"default\" or \"@name\" expected");
 	s->pattern = tnf_xstrndup(p->p, n);
@@ -544,28 +575,50 @@ template_free(struct template *t)
 		free(s->label);
 		free(s);
 	}
+	for (struct template_file *f = t->files, *after; f != NULL; f = after) {
+		after = f->next;
+		free(f);
+	}
 	free(t);
 }
 
 struct template *
-template_parse(const char *path, const char *text, struct expr_source *source)
+template_new(struct expr_source *source)
 {
 	struct template *t = tnf_xcalloc(1, sizeof(*t));
-	struct parser p = { .t = t, .p = text, .line = 1 };
+
+	t->source = source;
+	return t;
+}
+
+bool
+template_add(struct template *t, const char *path, const char *text)
+{
+	struct template_file *f = tnf_xcalloc(1, sizeof(*f) + strlen(path) + 1);
+	struct parser p = { .t = t, .p = text, .path = strcpy(f->path, path), .line = 1 };
 	struct stanza **last = &t->stanzas;
 
-	t->path = path;
-	t->source = source;
+	f->next = t->files;
+	t->files = f;
+	while (*last != NULL)
+		last = &(*last)->next;
 	for (template_parse_blanks(&p); !p.failed && *p.p != '\0'; template_parse_blanks(&p)) {
 		*last = template_parse_stanza(&p);
 		last = &(*last)->next;
 	}
-	for (struct stanza *s = t->stanzas; s != NULL; s = s->next)
+	return !p.failed;
+}
+
+bool
+template_bind(struct template *t)
+{
+	struct parser p = { .t = t };
+
+	for (struct stanza *s = t->stanzas; s != NULL; s = s->next) {
+		p.path = s->path;
 		template_parse_bind(&p, s->body);
-	if (!p.failed)
-		return t;
-	template_free(t);
-	return NULL;
+	}
+	return !p.failed;
 }
 
 struct statement *

@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "analysis/attrs.h"
+#include "tnfdump/around.h"
 #include "tnfdump/filter.h"
 #include "analysis/json.h"
 #include "tnfdump/text/pretty.h"
@@ -49,6 +50,9 @@ struct template_run {
 	unsigned	 depth;
 	bool		 own;		/* the text is from the trace, too */
 	bool		 skip, stop;
+	bool		 done;		/* with this event */
+	const struct tnf_event *ev;	/* the present one */
+	const char	*path;		/* of its stanza's file */
 };
 
 static void template_run_execute(struct template_run *r, const struct statement *, const struct tnf_event *);
@@ -70,7 +74,10 @@ find_variable(struct template_run *r, const char *name)
 static struct val
 template_run_variable(void *arg, const char *name)
 {
-	return find_variable(arg, name)->value;
+	struct template_run *r = arg;
+	struct val v;
+
+	return template_word(r->d, r->ev, name, &v) ? v : find_variable(arg, name)->value;
 }
 
 static void
@@ -147,7 +154,8 @@ show_bits(struct template_run *r, const struct statement *s, const struct tnf_ev
 	if (!val_to_int(&v, &n))
 		return;
 	for (const struct statement *b = s->body; b != NULL; b = b->next) {
-		const char *text = ((uint64_t)n & b->mask) != 0 ? b->text : b->absent;
+		uint64_t bits = (uint64_t)n & b->mask;
+		const char *text = (b->compare ? bits == b->value : bits != 0) ? b->text : b->absent;
 		if (text == NULL || *text == '\0')
 			continue;
 		if (!first)
@@ -166,12 +174,37 @@ template_run_loop(struct template_run *r, const struct statement *s, const struc
 	if (v.kind != VAL_RECORD)
 		return;
 	for (unsigned i = 0; i < v.u.r.count && i < TEMPLATE_LOOP_MAX; i++) {
-		if (r->skip || r->stop ||
+		if (r->skip || r->stop || r->done ||
 		    !tnf_value_item(ev->file, &array, i, &item))
 			break;
 		template_run_assign(r, s->text, val_of_member(&item, NULL));
 		template_run_execute(r, s->body, ev);
 	}
+}
+
+static void
+template_run_times(struct template_run *r, const struct statement *s, const struct val *times,
+    const struct tnf_event *ev)
+{
+	int64_t n = 0;
+
+	val_to_int(times, &n);
+	for (int64_t i = 0; i < n && i < TEMPLATE_LOOP_MAX && !r->skip && !r->stop && !r->done; i++)
+		template_run_execute(r, s->body, ev);
+}
+
+/* The text of the statement goes to standard error, with the place of the event. */
+static void
+template_run_error(struct template_run *r, const struct statement *s, const struct tnf_event *ev)
+{
+	size_t from = out_size(&r->line);
+
+	template_run_execute(r, s->body, ev);
+	dump_error(r->d, "%s:%u: %.*s: %s of %s at 0x%x", r->path, s->line,
+	    (int)(out_size(&r->line) - from), r->line.base + from, ev->probe->name,
+	    tnf_file_name(ev->file), ev->pos);
+	r->line.p = r->line.base + from;
+	r->done = true;
 }
 
 static void
@@ -222,6 +255,15 @@ template_run_one(struct template_run *r, const struct statement *s, const struct
 	case ST_STOP:
 		r->stop = true;
 		break;
+	case ST_LOOP:
+		template_run_times(r, s, &v, ev);
+		break;
+	case ST_BREAK:
+		r->done = true;
+		break;
+	case ST_ERROR:
+		template_run_error(r, s, ev);
+		break;
 	case ST_CASE:
 		break;
 	}
@@ -234,7 +276,7 @@ template_run_execute(struct template_run *r, const struct statement *s, const st
 	if (r->depth == 4 * TEMPLATE_DEPTH_MAX)
 		return;
 	r->depth++;
-	for (; s != NULL && !r->skip && !r->stop; s = s->next)
+	for (; s != NULL && !r->skip && !r->stop && !r->done; s = s->next)
 		template_run_one(r, s, ev);
 	r->depth--;
 }
@@ -246,7 +288,7 @@ stanza_for(struct template_run *r, const char *probe)
 
 	for (s = r->t->stanzas; s != NULL; s = s->next) {
 		if (strcmp(s->pattern, "default") == 0)
-			fallback = s;
+			fallback = fallback != NULL ? fallback : s;
 		else if (s->pattern[0] != '@' && match_glob(s->pattern, probe))
 			return s;
 	}
@@ -347,7 +389,9 @@ template_run_event(struct dump *d, const struct tnf_event *ev)
 	struct template_run *r = d->template;
 	const struct choice *c = choice_for(r, ev);
 
-	r->skip = false;
+	r->skip = r->done = false;
+	r->ev = ev;
+	r->path = c->stanza != NULL ? c->stanza->path : "tnf%fmt";
 	r->own = c->own != NULL;
 	r->line.p = r->line.base;
 	template_run_head(r, c, ev);
@@ -369,7 +413,6 @@ template_run_begin(struct dump *d)
 {
 	struct template_run *r = d->template;
 
-	r->d = d;
 	r->source.first = d->first;
 	tnf_map_init(&r->timers, sizeof(int64_t));
 	tnf_out_memory(&r->line);
@@ -406,40 +449,20 @@ static const struct output template_output = {
 	"template", "by a template file (-t)", template_run_begin, template_run_event, NULL, .pretty = true
 };
 
-static char *
-template_run_read_file(const char *path)
-{
-	FILE *f = fopen(path, "r");
-
-	if (f == NULL)
-		return NULL;
-	char *text = tnf_xcalloc(TEMPLATE_SIZE_MAX + 1, 1);
-	size_t n = fread(text, 1, TEMPLATE_SIZE_MAX, f);
-	if (ferror(f) || !feof(f) || memchr(text, '\0', n) != NULL) {
-		errno = ferror(f) ? errno : feof(f) ? EINVAL : EFBIG;
-		free(text);
-		text = NULL;
-	}
-	fclose(f);
-	return text;
-}
-
 int
-template_set(struct dump *d, const char *path)
+template_set(struct dump *d, const char *name)
 {
-	char *text = template_run_read_file(path);
 	struct template_run *r;
 
-	if (text == NULL)
-		return options_wrong("template", "%s: %s", path, strerror(errno));
 	template_run_free(d);	/* the option was given before */
 	d->template = r = tnf_xcalloc(1, sizeof(*r));
+	r->d = d;
 	r->source = *dump_expr_source(d);
 	r->source.variable = template_run_variable;
 	r->source.variable_arg = r;
-	r->t = template_parse(path, text, &r->source);
-	free(text);
+	r->t = template_open(name, &r->source);
 	if (r->t == NULL)
 		return -1;
+	around_want(d);		/* $SVC */
 	return output_choose(d, "template", &template_output);
 }

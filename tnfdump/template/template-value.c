@@ -1,8 +1,11 @@
 /*
  * template-value.c - prints a value by its format letter.
  */
+#include <ctype.h>
 #include <stdio.h>
+#include <stdlib.h>
 
+#include "tnfdump/around.h"
 #include "tnfdump/origin.h"
 #include "analysis/pretty-names.h"
 #include "tnfdump/text/pretty.h"
@@ -61,6 +64,17 @@ template_value_device(const struct tnf_event *ev, struct out *o, const struct tn
 }
 
 static void
+template_value_program(struct dump *d, const struct tnf_event *ev, struct out *o, int64_t pid)
+{
+	const char *path = pid > 0 && pid <= INT32_MAX ? origin_program_of(d, ev, (int32_t)pid) : NULL;
+
+	if (path != NULL)
+		print_name(o, path);
+	else
+		tnf_out_i64(o, pid);
+}
+
+static void
 template_value_wall(struct dump *d, const struct tnf_event *ev, struct out *o, int64_t time)
 {
 	int64_t clock;
@@ -74,7 +88,7 @@ template_value_wall(struct dump *d, const struct tnf_event *ev, struct out *o, i
 bool
 template_format_known(char letter)
 {
-	return strchr("DUXOBSFENTYMZ", letter) != NULL;
+	return strchr("DUXOBSFENTYMZP", letter) != NULL;
 }
 
 static uint64_t
@@ -106,6 +120,7 @@ template_value_number(struct dump *d, const struct tnf_event *ev, struct out *o,
 	case 'T': template_value_wall(d, ev, o, (int64_t)n); break;
 	case 'Y': template_value_symbol(d, ev, o, n); break;
 	case 'Z': size_put(o, n); break;
+	case 'P': template_value_program(d, ev, o, (int64_t)n); break;
 	case 'M': template_value_device(ev, o, v->type, n); break;
 	case 'F':
 		val_to_double(v, &real);
@@ -146,4 +161,52 @@ template_value(struct dump *d, const struct tnf_event *ev, struct out *o,
 		memmove(o->base + from + pad, o->base + from, len);
 		memset(o->base + from, ' ', pad);
 	}
+}
+
+/* The words of AIX's templates that name a fact of the event. */
+static const struct {
+	const char *name;
+	enum { W_CPUID, W_EXECPATH, W_LOGFILE, W_LOGIDX, W_PID, W_RELLINENO, W_SVC, W_TID, W_TOTALCPUS, W_TRACEID } is;
+} template_words[] = {
+	{ "CPUID", W_CPUID }, { "EXECPATH", W_EXECPATH }, { "LOGFILE", W_LOGFILE },
+	{ "LOGIDX", W_LOGIDX }, { "PID", W_PID }, { "RELLINENO", W_RELLINENO }, { "SVC", W_SVC },
+	{ "TID", W_TID }, { "TOTALCPUS", W_TOTALCPUS }, { "TRACEID", W_TRACEID },
+};
+
+static struct val
+template_word_value(struct dump *d, const struct tnf_event *ev, unsigned is)
+{
+	switch (is) {
+	case W_CPUID:	return ev->cpu < 0 ? val_cstring(NULL) : val_int(ev->cpu);
+	case W_EXECPATH: return val_cstring(origin_program(d, ev));
+	case W_LOGFILE:	return val_cstring(tnf_file_name(ev->file));
+	case W_LOGIDX:	return val_uint(ev->pos);
+	case W_PID:	return val_int(ev->pid);
+	case W_RELLINENO: return val_uint(d->events + 1);
+	case W_SVC:	return val_cstring(around_now(d)->syscall);
+	case W_TID:	return val_int(ev->lwpid);
+	case W_TOTALCPUS: return val_cstring(origin_fact(d, ev->file, "cpus"));
+	default:	return val_cstring(ev->probe->name);
+	}
+}
+
+bool
+template_word(struct dump *d, const struct tnf_event *ev, const char *name, struct val *ret)
+{
+	struct tnf_value v;
+
+	if (isdigit((unsigned char)*name)) {
+		unsigned long i = strtoul(name, NULL, 10);
+		*ret = ev != NULL && i > 0 && i <= ev->probe->n_members &&
+		    tnf_event_value(ev, (unsigned)i - 1, &v) ?
+		    val_of_member(&v, ev->probe->members[i - 1].name) : val_cstring(NULL);
+		return true;
+	}
+	for (size_t i = 0; i < sizeof(template_words) / sizeof(*template_words); i++)
+		if (strcmp(name, template_words[i].name) == 0) {
+			if (ev != NULL)
+				*ret = template_word_value(d, ev, template_words[i].is);
+			return true;
+		}
+	return false;
 }

@@ -21,7 +21,7 @@ static void
 columns_list_put_ms(struct columns *c, int64_t ns)
 {
 	columns_color(c, COLOR_TIME);
-	tnf_out_ms(c->o, ns, MS_WIDTH);
+	tnf_out_ms(c->o, ns, column_width(c, c->list[c->at]));
 	columns_color(c, COLOR_OFF);
 }
 
@@ -29,7 +29,7 @@ columns_list_put_ms(struct columns *c, int64_t ns)
 static void
 columns_list_pad(struct columns *c, size_t len)
 {
-	unsigned width = c->list[c->at]->width;
+	unsigned width = column_width(c, c->list[c->at]);
 
 	if (len < width && c->at + 1 < c->n)
 		tnf_out_pad(c->o, width - (unsigned)len);
@@ -48,7 +48,7 @@ columns_list_put_text(struct columns *c, const char *s)
 static void
 put_number(struct columns *c, int64_t v)
 {
-	unsigned width = c->list[c->at]->width;
+	unsigned width = column_width(c, c->list[c->at]);
 
 	if (v >= 0)
 		tnf_out_u64_width(c->o, (uint64_t)v, width);
@@ -59,7 +59,7 @@ put_number(struct columns *c, int64_t v)
 static void
 put_dash(struct columns *c)
 {
-	tnf_out_pad(c->o, c->list[c->at]->width - 1);
+	tnf_out_pad(c->o, column_width(c, c->list[c->at]) - 1);
 	out_char(c->o, '-');
 }
 

@@ -13,6 +13,7 @@
 #include "tnfdump/pipeline.h"
 
 #define LIST_MAX	(sizeof(((struct columns *)0)->list) / sizeof(void *))
+#define WIDTH_MAX	200u
 #define HOSTS		"elapsed,delta,order,host,pid,lwpid,tid,cpu,probe,args"
 #define CLASSIC		"elapsed,delta,pid,lwpid,tid,cpu,probe,args"
 
@@ -54,8 +55,8 @@ put_in(struct columns *l, const struct column *c, bool before_last)
 	at = l->n;
 	if (l->n == LIST_MAX)
 		return options_wrong("columns", "too many columns");
-	while (before_last && c->width > 0 && at > 0 &&
-	    l->list[at - 1]->width == 0)
+	while (before_last && column_width(l, c) > 0 && at > 0 &&
+	    column_width(l, l->list[at - 1]) == 0)
 		at--;
 	memmove(&l->list[at + 1], &l->list[at],
 	    (l->n - at) * sizeof(l->list[0]));
@@ -84,7 +85,18 @@ static int
 columns_apply(struct columns *l, const char *word, size_t len)
 {
 	char sign = len > 0 && (*word == '+' || *word == '-') ? *word : 0;
+	const char *colon = memchr(word, ':', len);
 	const struct column *c;
+	unsigned long width = 0;
+
+	if (colon != NULL) {
+		char *end;
+		width = strtoul(colon + 1, &end, 10);
+		if (width == 0 || width > WIDTH_MAX || end != word + len || sign == '-')
+			return options_wrong("columns", "a width is 1 to %u, behind the name: \"%.*s\"",
+			    WIDTH_MAX, (int)len, word);
+		len = (size_t)(colon - word);
+	}
 
 	if (sign != 0) {
 		word++;
@@ -103,6 +115,9 @@ columns_apply(struct columns *l, const char *word, size_t len)
 		take_out(l, c);
 		return 0;
 	}
+	if (width > 0 && c->width == 0)
+		return options_wrong("columns", "%s takes the room that there is: no width", c->name);
+	l->width[c - column_rows] = (unsigned char)width;
 	return put_in(l, c, sign == '+');
 }
 
@@ -220,7 +235,7 @@ columns_wanted(const struct dump *d)
 static bool
 is_second(const struct columns *l, const struct column *c)
 {
-	return l->two_line && c->width == 0;
+	return l->two_line && column_width(l, c) == 0;
 }
 
 static void
@@ -229,17 +244,17 @@ put_title(struct columns *l, const struct column *c, bool last)
 	struct out *o = l->o;
 	unsigned n = (unsigned)strlen(c->title);
 
-	if (!c->left && n < c->width)
-		tnf_out_pad(o, c->width - n);
+	if (!c->left && n < column_width(l, c))
+		tnf_out_pad(o, column_width(l, c) - n);
 	out_str(o, c->title);
-	if (c->left && n < c->width && !last)
-		tnf_out_pad(o, c->width - n);
+	if (c->left && n < column_width(l, c) && !last)
+		tnf_out_pad(o, column_width(l, c) - n);
 }
 
 static void
 put_rule(struct columns *l, const struct column *c)
 {
-	unsigned i, n = c->width > 0 ? c->width : 24;
+	unsigned i, n = column_width(l, c) > 0 ? column_width(l, c) : 24;
 
 	for (i = 0; i < n; i++)
 		out_char(l->o, '-');

@@ -30,17 +30,27 @@ struct columns {
 	struct out	*o;
 	const struct column *list[64];
 	unsigned	 n;
+	unsigned char	 width[64];	/* asked for, by place in column_rows; 0: the column's own */
 	bool		 chosen, two_line, no_header;	/* by options */
 	unsigned	 at;		/* the column that is being printed */
 	bool		 color;
 	struct times	*times;		/* by thread and probe */
 };
 
+static inline unsigned
+column_width(const struct columns *l, const struct column *c)
+{
+	unsigned width = l->width[c - column_rows];
+
+	return width != 0 ? width : c->width;
+}
+
 enum color { COLOR_OFF, COLOR_HEADER, COLOR_TIME, COLOR_PROBE, COLOR_MEMBER, COLOR_ERROR };
 
 int columns_set(struct dump *, const char *list);	/* options */
 int color_set(struct dump *, const char *when);
 int two_line_set(struct dump *, const char *);
+int words_set(struct dump *, const char *list);		/* -O, columns-words.c */
 int no_header_set(struct dump *, const char *);
 
 /* True if --columns or --two-line chose another layout. */
