@@ -19,6 +19,9 @@
 #include <unistd.h>
 
 #include "selfctl.h"
+#ifdef OTEL
+#include <tnf/otel.h>
+#endif
 
 #if defined(__x86_64__)
 #include <x86intrin.h>
@@ -98,6 +101,29 @@ probe_none(long n)
 }
 
 static void
+probe_ints(long n)
+{
+	long i;
+
+	for (i = 0; i < n; i++) {
+		TNF_PROBE_2(ints, "bench", "", tnf_long, a, i, tnf_long, b, 7);
+		barrier();
+	}
+}
+
+#ifdef OTEL
+static void
+probe_span(long n)
+{
+	static const struct tnf_otel_span span = { { 1 }, { 2 } };
+
+	tnf_otel_set(&span);
+	probe_ints(n);
+	tnf_otel_set(NULL);
+}
+#endif
+
+static void
 probe_args(long n)
 {
 	long i;
@@ -118,6 +144,10 @@ static const struct what {
 	{ "floor", store_in_ring },
 	{ "off", probe_off },
 	{ "none", probe_none },
+	{ "ints", probe_ints },
+#ifdef OTEL
+	{ "span", probe_span },
+#endif
 	{ "args", probe_args },
 };
 #define NWHATS	(sizeof(whats) / sizeof(whats[0]))
@@ -251,6 +281,7 @@ begin(unsigned kbytes)
 {
 	selfctl_file(path, kbytes);
 	selfctl_enable("none");
+	selfctl_enable("ints");
 	selfctl_enable("args");
 }
 

@@ -79,10 +79,12 @@ event_alloc(struct tnf_probe_control *probe, struct tnf_probe_setup *setup, uint
 	   the reading would kill it. */
 	guard = __atomic_load_n(&tnf_p.guard, __ATOMIC_ACQUIRE);
 	if (unlikely(__atomic_load_n(&guard->live, __ATOMIC_RELAXED) != t->epoch ||
-	    span_is_new(t) || (size_t)(t->end - event) < size || index - 1 >= DIRECTORY_SIZE - 1))
+	    (size_t)(t->end - event) < size || index - 1 >= DIRECTORY_SIZE - 1))
 		return tnf_event_alloc(probe, setup);
+	/* The span is looked at behind the counter: what is loaded for it is there when the
+	   counter has been read. */
 	since = ticks() - t->tsc;
-	if (unlikely(since >= t->tsc_limit || cpu_now(t) != t->cpu))
+	if (unlikely(since >= t->tsc_limit || cpu_now(t) != t->cpu || span_is_new(t)))
 		return tnf_event_alloc(probe, setup);
 	last = (uint32_t)(t->ns + (int64_t)scaled(since, t->mult));
 	t->last = last;

@@ -1,0 +1,31 @@
+"""The least nanoseconds of a hit with two integers, over 50 pieces: bench.py tnf|lttng LOOPS"""
+import sys
+import time
+
+loops = int(sys.argv[2]) // 50
+if sys.argv[1] == "tnf":
+    import tnf
+    hit = tnf.probe("hit", keys="bench", n=int, m=int)
+
+    def piece():
+        for i in range(loops):
+            if hit:
+                hit(i, 2)
+else:
+    import logging
+    import lttngust  # noqa: F401  registers with the session, and adds its handler to the root
+    log = logging.getLogger("bench")
+    log.setLevel(logging.INFO)
+
+    def piece():
+        for i in range(loops):
+            log.info("%d %d", i, 2)
+
+
+def timed():
+    began = time.perf_counter_ns()
+    piece()
+    return (time.perf_counter_ns() - began) / loops
+
+
+print(min(timed() for _ in range(50)))
