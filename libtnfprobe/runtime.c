@@ -15,7 +15,7 @@
 
 #include <tnf/runtime.h>
 
-#include "libtnfprobe/span.h"
+#include "libtnfprobe/event-hit.h"
 
 #define POOL_SIZE	4096u
 #define ATTRS_MAX	4000u
@@ -48,7 +48,10 @@ static const struct tnf_tag_data *const kinds[] = {
    a chain, so that a search for leaks finds them from here. */
 struct meaning {
 	struct meaning	*next;
+	uint32_t	event_size;
+	unsigned	n;		/* arguments */
 	unsigned char	kinds[TNF_ARGUMENTS_MAX];
+	unsigned char	at[TNF_ARGUMENTS_MAX];	/* their places in the event */
 	const struct tnf_tag_data *slots[TNF_ARGUMENTS_MAX + 1];
 	char		attrs[];
 };
@@ -114,17 +117,23 @@ new_meaning(const char *name, const char *keys, const char *detail,
 {
 	struct meaning *m = calloc(1, sizeof(*m) + ATTRS_MAX);
 	struct meaning *fit;
+	uint32_t at = 8, align = 4;
 	char *to;
 
 	if (m == NULL)
 		return NULL;
+	m->n = n;
 	to = stpcpy(stpcpy(stpcpy(m->attrs, "name "), name), ";slots ");
 	for (unsigned i = 0; i < n; i++) {
 		m->kinds[i] = (unsigned char)args[i].kind;
 		m->slots[i] = kinds[args[i].kind];
+		m->at[i] = (unsigned char)(at = member_place(m->slots[i], at));
+		at += m->slots[i]->size;
+		align = m->slots[i]->align > align ? m->slots[i]->align : align;
 		to = stpcpy(stpcpy(to, args[i].name), " ");
 	}
 	to = stpcpy(stpcpy(stpcpy(stpcpy(to, ";keys "), keys), ";"), detail);
+	m->event_size = (at + align - 1) & ~(align - 1);
 	fit = realloc(m, sizeof(*m) + (size_t)(to - m->attrs) + 1);
 	return fit == NULL ? m : fit;
 }
@@ -194,19 +203,6 @@ new_block(void)
 	return NULL;
 }
 
-static uint32_t
-event_size(const struct meaning *m)
-{
-	uint32_t at = 8, align = 4;
-
-	for (unsigned i = 0; m->slots[i] != NULL; i++) {
-		at = member_place(m->slots[i], at) + m->slots[i]->size;
-		if (m->slots[i]->align > align)
-			align = m->slots[i]->align;
-	}
-	return (at + align - 1) & ~(align - 1);
-}
-
 /* A controller that has a breakpoint there stops us, and switches on what is to be
    on, before the first hit. */
 static void
@@ -228,7 +224,7 @@ runtime_make(const struct meaning *m)
 	if (p == NULL)
 		return NULL;
 	p->size = sizeof(*p);
-	p->event_size = event_size(m);
+	p->event_size = m->event_size;
 	p->attrs = m->attrs;
 	p->slots = m->slots;
 	__atomic_store_n(&p->tnf_version, TNF_PROBE_ABI, __ATOMIC_RELEASE);
@@ -350,16 +346,13 @@ tnf_probe_hit(struct tnf_probe_control *p, const struct tnf_probe_value *values)
 {
 	const struct meaning *m;
 	struct tnf_probe_setup setup;
-	uint32_t at = 8;
 	char *event;
 
-	if (p->test == 0 || (event = tnf_probe_alloc(p, &setup)) == NULL)
+	if (p->test == 0 ||
+	    (event = event_alloc(p, &setup, (uintptr_t)__builtin_dwarf_cfa(), false)) == NULL)
 		return;
 	m = meaning_of(p);
-	for (unsigned i = 0; m->slots[i] != NULL; i++) {
-		at = member_place(m->slots[i], at);
-		put_value(&setup, m->slots[i], m->kinds[i], &values[i], event + at);
-		at += m->slots[i]->size;
-	}
-	tnf_probe_commit(&setup);
+	for (unsigned i = 0; i < m->n; i++)
+		put_value(&setup, m->slots[i], m->kinds[i], &values[i], event + m->at[i]);
+	event_commit(&setup);
 }
