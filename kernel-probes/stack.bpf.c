@@ -220,16 +220,19 @@ __noinline u32 frames_ours(void)
 __noinline int frame_is_glue(u64 pc)
 {
 	u64 at = pc - state.text_start, above;
-	u32 last = 0;
+	u32 last = 0, i;
 
 	if (pc < state.text_start || pc >= state.text_end)
 		return false;
 	/* The last function that does not begin above.  There is no branch, of which the verifier
 	   would follow both ways each time. */
 	for (u32 step = KP_GLUE_MAX / 2; step > 0; step /= 2) {
-		above = (s64)(at - state.glue[(last + step) & (KP_GLUE_MAX - 1)].from) >> 63;
+		i = last + step;
+		barrier_var(i);		/* 6.1 has lost its bound, here and below */
+		above = (s64)(at - state.glue[i & (KP_GLUE_MAX - 1)].from) >> 63;
 		last += step & ~(u32)above;
 	}
+	barrier_var(last);
 	return at < state.glue[last & (KP_GLUE_MAX - 1)].to;
 }
 
