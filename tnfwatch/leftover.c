@@ -28,6 +28,7 @@
 #include "tnfwatch/source.h"
 #include "tnfwatch/util.h"
 
+#define BEGUN	".trace-"	/* as libtnfctl and libtnfprobe call a file that they make */
 #define BOOT	"%s/segments/boot"
 #define CRASH	"crash"		/* stands for the trigger in the incident's name */
 
@@ -233,6 +234,31 @@ crash_keep(const struct config *c, const char *boot)
 	free(incidents);
 }
 
+static int
+is_begun(const struct dirent *d)
+{
+	return strncmp(d->d_name, BEGUN, strlen(BEGUN)) == 0;
+}
+
+/* Removes rings that were never given their name, as their maker was killed.  A lease is to be had
+   only of a file that nobody else has open: no one makes it now. */
+static void
+remove_begun(const struct config *c)
+{
+	struct dirent **found = NULL;
+	int n = scandir(c->rings, &found, is_begun, alphasort), fd;
+
+	for (int i = 0; i < n; i++) {
+		fd = path_open(O_RDWR | O_NOFOLLOW | O_NONBLOCK, "%s/%s", c->rings, found[i]->d_name);
+		if (fd >= 0 && fcntl(fd, F_SETLEASE, F_WRLCK) == 0)
+			path_unlink("%s/%s", c->rings, found[i]->d_name);
+		if (fd >= 0)
+			close(fd);
+		free(found[i]);
+	}
+	free(found);
+}
+
 /* Removes segments, which no tnfwatch can continue, and rings of another boot. */
 static void
 remove_rest(const struct config *c)
@@ -253,6 +279,7 @@ remove_rest(const struct config *c)
 		free(path);
 	}
 	names_free(names, n);
+	remove_begun(c);
 }
 
 void

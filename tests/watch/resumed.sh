@@ -1,6 +1,6 @@
 #!/bin/sh
 # Guards: an incident that is lost when tnfwatch is killed within its window; one that is
-# made twice, or again at each start.
+# made twice, or again at each start; half a ring that stays.
 # resumed.sh TNFWATCH SHOP TNFDUMP
 . "${TNF_SOURCE:-../..}/tests/lib.sh"
 . "$TNF_SOURCE/tests/watch/lib.sh"
@@ -23,8 +23,14 @@ w fire hand >"$TMP/out" || fail "fire: $(cat "$TMP/log")"
 kill -9 "$PID"
 wait "$PID" 2>/dev/null
 [ ! -e "$D/incidents/$(cat "$TMP/out")" ] || fail "it was written already"
+# A ring that was begun when its maker was killed goes, one that somebody makes now stays.
+: >"$D/rings/.trace-0123456789abcdef"
+exec 4>"$D/rings/.trace-made"
 
 watch
+[ ! -e "$D/rings/.trace-0123456789abcdef" ] || fail "half a ring is left"
+[ -e "$D/rings/.trace-made" ] || fail "a ring is removed while it is made"
+exec 4>&-
 wait_for 120 kept hand || fail "lost: $(cat "$TMP/log" "$TMP/status")"
 i=$D/incidents/$(w list | awk '/-hand / { print $1 }')
 whole "$i"

@@ -98,6 +98,7 @@ rm "$D/incidents"
 w fire hand --wait >/dev/null || fail "lost again: $(cat "$TMP/log")"
 
 answers || fail "it does not answer"
+grep -Eq '^its longest look took [0-9]+ ms; the latest began [0-9]+ ms late' "$TMP/status" || fail "status: $(cat "$TMP/status")"
 grep -q '^of that its children [0-9.]* %' "$TMP/status" || fail "status: $(cat "$TMP/status")"
 w metrics >"$TMP/metrics" || fail "metrics"
 for line in 'incidents_total{what="kept"} 5' 'incidents_total{what="lost"} 1' \
