@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "common/text.h"
+#include "tnfxtract/rotate.h"
 #include "tnfxtract/snapshot.h"
 #include "tnfxtract/source.h"
 
@@ -23,6 +24,7 @@ struct options {
 	bool	    previous;
 	bool	    sync;
 	bool	    context;
+	struct rotation rotation;
 };
 
 /* A copy that is being made: its destination and error. */
@@ -68,6 +70,9 @@ tnfxtract_help(void)
 	    "  --previous-boot   what this machine's memory still has of an earlier boot\n"
 	    "  --no-context      leave out names of tasks, hosts and symbols\n"
 	    "  --sync            wait until the file is on the disk\n"
+	    "  --rotate-time <seconds>  a copy every so often, named FILE.1, FILE.2 ...\n"
+	    "  --rotate-size <bytes>    ... after so much has been recorded (k, m, g)\n"
+	    "  --keep <n>        of these the latest n, 10 by default\n"
 	    "  --help, --version\n"
 	    "The file - is standard output.\n");
 }
@@ -80,22 +85,37 @@ tnfxtract_misuse(const char *reason)
 	exit(1);
 }
 
+static unsigned
+number_of(const char *text, const char *option)
+{
+	char reason[64];
+	uint64_t v;
+
+	if (rotate_number(text, UINT32_MAX, &v))
+		return (unsigned)v;
+	snprintf(reason, sizeof reason, "%s needs a number from 1 on", option);
+	tnfxtract_misuse(reason);
+}
+
 static void
 parse_options(int argc, char **argv, struct options *o)
 {
-	enum { SYNC = 256, NO_CONTEXT, FILES, PREVIOUS, HELP, VERSION };
+	enum { SYNC = 256, NO_CONTEXT, FILES, PREVIOUS, TIME, SIZE, KEEP, HELP, VERSION };
 	static const struct option names[] = {
 		{ "sync", no_argument, NULL, SYNC },
 		{ "no-context", no_argument, NULL, NO_CONTEXT },
 		{ "files", required_argument, NULL, FILES },
 		{ "previous-boot", no_argument, NULL, PREVIOUS },
+		{ "rotate-time", required_argument, NULL, TIME },
+		{ "rotate-size", required_argument, NULL, SIZE },
+		{ "keep", required_argument, NULL, KEEP },
 		{ "help", no_argument, NULL, HELP },
 		{ "version", no_argument, NULL, VERSION },
 		{ NULL, 0, NULL, 0 }
 	};
 	int c;
 
-	*o = (struct options){ .context = true };
+	*o = (struct options){ .context = true, .rotation.keep = 10 };
 	while ((c = getopt_long(argc, argv, "+d:n:", names, NULL)) != -1) {
 		switch (c) {
 		case 'd':
@@ -116,6 +136,16 @@ parse_options(int argc, char **argv, struct options *o)
 		case PREVIOUS:
 			o->previous = true;
 			break;
+		case TIME:
+			o->rotation.seconds = number_of(optarg, "--rotate-time");
+			break;
+		case SIZE:
+			if (!rotate_number(optarg, UINT64_MAX, &o->rotation.bytes))
+				tnfxtract_misuse("--rotate-size needs a number of bytes, such as 16m");
+			break;
+		case KEEP:
+			o->rotation.keep = number_of(optarg, "--keep");
+			break;
 		case HELP:
 			tnfxtract_help();
 			exit(fflush(stdout) == 0 ? 0 : 1);
@@ -135,6 +165,8 @@ parse_options(int argc, char **argv, struct options *o)
 	if (o->dump == NULL && o->list != NULL)
 		tnfxtract_misuse("must specify both or neither of the -d and -n options");
 	o->file = argv[optind];
+	if (rotates(&o->rotation) && (o->dump != NULL || o->previous || strcmp(o->file, "-") == 0))
+		tnfxtract_misuse("--rotate-time and --rotate-size copy the running kernel's buffer into files");
 }
 
 /* Deletes the unfinished file, if it has a name. */
@@ -338,17 +370,15 @@ extract_buffer(struct source *src, struct job *j, const struct options *o)
 	return true;
 }
 
-int
-main(int argc, char **argv)
+static int
+copy_once(void *arg, const char *file)
 {
 	struct job j = { .error = 0, .out = { .file.fd = -1, .dir = -1 } };
-	struct options o;
+	struct options o = *(const struct options *)arg;
 	struct source src;
 	bool ok, files = true;
 
-	if (argc > 0 && argv[0] != NULL && argv[0][0] != '\0')
-		program = argv[0];
-	parse_options(argc, argv, &o);
+	o.file = file;
 	/* If permitted: the faster the copy is made, the less is overwritten. */
 	setpriority(PRIO_PROCESS, 0, -20);
 	if (o.file != NULL && !open_output(&j.out, o.file))
@@ -364,4 +394,15 @@ main(int argc, char **argv)
 	output_discard(&j.out);
 	addrs_free(&j.addrs);
 	return ok && files ? 0 : 1;
+}
+
+int
+main(int argc, char **argv)
+{
+	struct options o;
+
+	if (argc > 0 && argv[0] != NULL && argv[0][0] != '\0')
+		program = argv[0];
+	parse_options(argc, argv, &o);
+	return rotates(&o.rotation) ? rotate(&o.rotation, o.file, copy_once, &o) : copy_once(&o, o.file);
 }

@@ -32,6 +32,11 @@ expect 1 "$usage" "$x" -n d a
 expect 0 "" "$x" --help; grep -qF "$usage" out || fail "--help"
 expect 0 "" "$x" --version; grep -q '^tnfxtract [0-9]' out || fail "--version"
 
+expect 1 "--rotate-size needs a number of bytes" "$x" --rotate-size 0 a
+expect 1 "--rotate-time needs a number from 1 on" "$x" --rotate-time -3 a
+expect 1 "into files" "$x" --rotate-time 1 -
+expect 1 "--keep needs a number" "$x" --rotate-time 1 --keep x a
+
 mkdir files
 expect 1 "files/none/x: No such file" "$x" files/none/x
 expect 1 "files: Is a directory" "$x" files

@@ -51,6 +51,22 @@ grep -aq "TNFCTX 1" a || fail "no context"
 grep -aq "^host $(uname -n)$" a || fail "no host in the context"
 grep -aq "^task [0-9]* [0-9]* [0-9]* dd$" a || fail "no dd in the context"
 
+# One after the other, by what was recorded, of which the latest are kept; a later run goes on
+# behind the last number.
+"$tnfxtract" --no-context --rotate-size 1m --keep 2 turn 2>>lost & turns=$!
+wait_for 120 test -e turn.4 || fail "no fourth copy: $(ls) $(cat lost)"
+kill -TERM $turns
+wait $turns || fail "copies in turn: $(cat lost)"
+# shellcheck disable=SC2012	# names of ours
+last=$(ls turn.* | sed 's/.*[.]//' | sort -n | tail -n 1)
+[ "$(echo turn.*)" = "$(printf 'turn.%s\n' $((last - 1)) "$last" | sort | tr '\n' ' ' | sed 's/ $//')" ] ||
+	fail "kept: $(echo turn.*)"
+"$tnfdump" turn.* >dump 2>err && [ "$(grep -c syscall dump)" -gt 10000 ] || fail "tnfdump turn.*: $(head -n 3 err)"
+"$tnfxtract" --no-context --rotate-time 1 --keep 2 turn 2>>lost & turns=$!
+wait_for 120 test -e turn.$((last + 1)) || fail "no copy by time: $(ls) $(cat lost)"
+kill -INT $turns
+wait $turns || fail "copies in time: $(cat lost)"
+
 # While somebody reads the buffer cannot go.
 mkfifo pipe
 "$tnfxtract" - >pipe 2>/dev/null & reader=$!
