@@ -51,12 +51,28 @@ enum kp_operand_text {
 	KP_TEXT_COUNTED		/* the next argument is its length */
 };
 
+#define KP_HOPS_MAX	4u
+
+/*
+ * The way from an argument that is a pointer to a member: at each hop 'off' is added, and what
+ * lies there is the next pointer; at the last hop the lowest 'size' bytes of what lies there
+ * count, or, if that is 0, the address itself, where a text is.
+ */
+struct kp_hops {
+	__u8	n;		/* 0: the argument itself counts */
+	__u8	size;		/* 0, 1, 2, 4, 8 */
+	__u8	sign;
+	__u8	pad;
+	__u16	off[KP_HOPS_MAX];
+};
+
 /* Element of the map tnf_sites: the arguments of a probe at one of its places.  Its
    key is the cookie of the link: slot | place << 32. */
 struct kp_site_row {
 	__u32	n;
-	__u32	pad;
+	__u32	unread_at;	/* where the bits of arguments that led nowhere go; 0: nowhere */
 	struct kp_operand v[KP_OPERANDS_MAX];
+	struct kp_hops hop[KP_OPERANDS_MAX];
 };
 
 /* The operands of a probe at its only place are in its row (struct kp_import_row), in

@@ -22,6 +22,7 @@ extern void bpf_preempt_enable(void) __ksym __weak;
 struct uprobe_scratch {
 	u64 regs[KP_R_ROOM];	/* KP_R_COUNT words; the others stay 0 */
 	u64 value[16];		/* of the arguments */
+	u32 unread;		/* bits of those that led nowhere */
 	u8  image[KP_IMAGE_MAX + 2 * KP_TEXT_MAX + 16];
 };
 
@@ -54,17 +55,18 @@ enum how {			/* how an operand is read */
 	WAITING			/* from memory, also if the page has to be fetched */
 };
 
-/* n bytes of the program's memory, 8 at most; 0 where nothing is.  A mask is a limit that
-   each kernel's check understands, whatever the compiler makes of it. */
-static __always_inline u64 user_word(u64 at, u32 n, const enum how how)
+/* n bytes of the program's memory, 8 at most; false, and 0, where nothing is.  A mask is a limit
+   that each kernel's check understands, whatever the compiler makes of it. */
+static __always_inline bool user_word(u64 at, u32 n, u64 *ret, const enum how how)
 {
 	u64 v[2] = { 0 };
+	bool there;
 
 	n &= sizeof v - 1;
-	if (bpf_probe_read_user(v, n, (void *)at) != 0 &&
-	    (how != WAITING || bpf_copy_from_user(v, n, (void *)at) != 0))
-		return 0;
-	return v[0];
+	there = bpf_probe_read_user(v, n, (void *)at) == 0 ||
+	    (how == WAITING && bpf_copy_from_user(v, n, (void *)at) == 0);
+	*ret = there ? v[0] : 0;
+	return there;
 }
 
 static __always_inline u64 extend(u64 v, u32 size, bool sign)
@@ -85,7 +87,7 @@ static __always_inline u64 evaluate(const struct uprobe_scratch *s, const struct
 		v >>= 8;
 	v += s->regs[o->index & (KP_R_ROOM - 1)] * o->scale + (u64)o->offset;
 	if (how != PLAIN && o->kind == KP_OPERAND_MEMORY)
-		v = user_word(v, o->size, how);
+		user_word(v, o->size, &v, how);
 	return extend(v, o->size, o->sign);
 }
 
@@ -127,6 +129,29 @@ static __always_inline void store(struct uprobe_scratch *s, const struct kp_oper
 	}
 }
 
+/* Goes from argument i to a member, pointer by pointer. */
+static __always_inline u64 follow(struct uprobe_scratch *s, const struct kp_hops *way, u32 i,
+    const enum how how)
+{
+	u64 v = s->value[i];
+	bool last;
+
+	for (u32 k = 0; k < KP_HOPS_MAX; k++) {
+		if (k >= way->n)
+			break;
+		last = k + 1 == way->n;
+		/* A null pointer leads nowhere, also if something is mapped near address 0. */
+		if (v == 0 || (!(last && way->size == 0) &&
+		    !user_word(v + way->off[k], last ? way->size : 8, &v, how))) {
+			s->unread |= 1u << (i & 31);
+			return 0;
+		}
+		if (last)
+			return way->size == 0 ? v + way->off[k] : extend(v, way->size, way->sign);
+	}
+	return v;
+}
+
 /* Reads operand i of a place. */
 static __always_inline u64 site_value(struct uprobe_scratch *s, const struct kp_site_row *site,
     u32 i, const enum how how)
@@ -134,6 +159,8 @@ static __always_inline u64 site_value(struct uprobe_scratch *s, const struct kp_
 	if (s == NULL || site == NULL || i >= KP_OPERANDS_MAX)
 		return 0;
 	s->value[i] = evaluate(s, &site->v[i], how);
+	if (site->hop[i].n != 0)
+		s->value[i] = follow(s, &site->hop[i], i, how);
 	return 0;
 }
 
@@ -182,13 +209,16 @@ static __always_inline u32 put_together(struct uprobe_scratch *s, struct kp_site
 	u32 at = fixed & (KP_FIXED_MAX - 8);
 
 	/* Between members may be bytes that nobody writes. */
-	for (u32 i = 1; i <= KP_OPERANDS_MAX; i++)
+	for (u32 i = 1; i <= KP_OPERANDS_MAX + 1; i++)
 		*(u64 *)(s->image + 8 * i) = 0;
+	s->unread = 0;
 	for (u32 i = 0; i < KP_OPERANDS_MAX && i < site->n; i++)
 		how == WAITING ? site_value_waiting(s, site, i) : site_value_quick(s, site, i);
 	for (u32 i = 0; i < KP_OPERANDS_MAX && i < site->n; i++)
 		at = how == WAITING ? site_store_waiting(s, site, i, at) :
 		    site_store_quick(s, site, i, at);
+	if (site->unread_at != 0)
+		*(u32 *)(s->image + (site->unread_at & (KP_FIXED_MAX - 4))) = s->unread;
 	return at;
 }
 

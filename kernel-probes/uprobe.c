@@ -114,15 +114,16 @@ place_members(const struct kp_import *imp, const struct kp_uprobe_found *found,
 
 	memset(row, 0, sizeof *row);
 	row->n = site->n;
-	for (unsigned i = 0; i < site->n; i++)
-		row->v[i] = site->v[i];
+	memcpy(row->v, site->v, site->n * sizeof site->v[0]);
+	memcpy(row->hop, site->hop, site->n * sizeof site->hop[0]);
 	for (unsigned i = 0; i < found->members && member < imp->members; i++) {
 		if (found->member[i].type == NULL)
 			continue;
 		if (i < site->n) {
 			row->v[i].at = imp->member[member].at;
 			row->v[i].store = (__u16)kp_defs_scalar(imp->member[member].type);
-		}
+		} else if (strcmp(found->member[i].name, KP_UNREAD) == 0)
+			row->unread_at = imp->member[member].at;
 		member++;
 	}
 }
@@ -136,7 +137,8 @@ make_plain(struct kp_import *imp, const struct kp_uprobe_found *found,
 
 	imp->row.plain = found->sites == 1 && site->n <= KP_PLAIN_MAX;
 	for (unsigned i = 0; i < site->n; i++)
-		if (site->v[i].kind == KP_OPERAND_MEMORY || site->v[i].text != KP_TEXT_NONE)
+		if (site->v[i].kind == KP_OPERAND_MEMORY || site->v[i].text != KP_TEXT_NONE ||
+		    site->hop[i].n != 0)
 			imp->row.plain = 0;
 	imp->row.ops = imp->row.plain ? (__u16)site->n : 0;
 	memcpy(imp->row.op, site->v, imp->row.ops * sizeof site->v[0]);

@@ -42,16 +42,20 @@ struct kp_site {		/* one place of a probe */
 	uint64_t ref_ctr;	/* of the place's semaphore; 0: none */
 	unsigned n;
 	struct kp_operand v[KP_OPERANDS_MAX];	/* 'at' and 'store' are ours */
+	struct kp_hops hop[KP_OPERANDS_MAX];
 };
+
+/* A member of this name, behind those of the arguments, tells which of them led nowhere. */
+#define KP_UNREAD	"unread"
 
 struct kp_uprobe_found {
 	struct kp_site *site;	/* malloc'ed */
 	unsigned sites;
-	unsigned members;	/* one for each argument */
+	unsigned members;	/* one for each argument, and KP_UNREAD */
 	struct {
 		const char *type;	/* static; NULL: it is not recorded */
 		char name[32];
-	} member[KP_OPERANDS_MAX];
+	} member[KP_OPERANDS_MAX + 1];
 	char	 attrs[256];	/* "name value;" each */
 	char	 why[160];	/* after a failure */
 };

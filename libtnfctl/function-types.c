@@ -19,6 +19,7 @@
 #include "common/elf-file.h"
 #include "common/files.h"
 #include "libtnfctl/arch/arch.h"
+#include "libtnfctl/debug-info.h"
 #include "libtnfctl/functions.h"
 #include "libtnfctl/usdt.h"
 
@@ -143,8 +144,8 @@ debug_by_link(struct debug_file *ret, struct elffile *program, const char *path)
 	return false;
 }
 
-static Dwarf *
-dwarf_of(int fd, const char *path)
+Dwarf *
+tnfctl_dwarf_of(int fd, const char *path)
 {
 	struct debug_file own, other;
 	struct stat st;
@@ -189,8 +190,8 @@ is_it(Dwarf_Die *die, void *arg)
 
 /* Finds the unit with this address, even if the file has no table of units' addresses: clang
    writes none. */
-static bool
-find_unit(Dwarf *dwarf, uint64_t address, Dwarf_Die *ret)
+bool
+tnfctl_dwarf_unit(Dwarf *dwarf, uint64_t address, Dwarf_Die *ret)
 {
 	Dwarf_CU *unit = NULL;
 	uint8_t type;
@@ -209,15 +210,15 @@ find_function(Dwarf *dwarf, uint64_t address, Dwarf_Die *ret)
 	struct wanted w = { .address = address };
 	Dwarf_Die cu;
 
-	if (find_unit(dwarf, address, &cu))
+	if (tnfctl_dwarf_unit(dwarf, address, &cu))
 		dwarf_getfuncs(&cu, is_it, &w, 0);
 	*ret = w.die;
 	return w.found;
 }
 
 /* Follows the type through its names and qualifiers; false: it is void, or not known. */
-static bool
-type_of(Dwarf_Die *of, Dwarf_Die *ret, bool *is_const)
+bool
+tnfctl_dwarf_type(Dwarf_Die *of, Dwarf_Die *ret, bool *is_const)
 {
 	Dwarf_Attribute attr;
 	Dwarf_Die die = *of;
@@ -259,7 +260,7 @@ is_text(Dwarf_Die *pointer)
 	bool is_const;
 	Dwarf_Die to;
 
-	if (!type_of(pointer, &to, &is_const) || !is_const ||
+	if (!tnfctl_dwarf_type(pointer, &to, &is_const) || !is_const ||
 	    dwarf_tag(&to) != DW_TAG_base_type || dwarf_bytesize(&to) != 1)
 		return false;
 	encoding = encoding_of(&to);
@@ -298,15 +299,15 @@ begins_with_whole(Dwarf_Die *structure)
 		if (tag != DW_TAG_array_type && (tag != DW_TAG_structure_type ||
 		    dwarf_child(&type, &member) != 0 || dwarf_tag(&member) != DW_TAG_member))
 			return false;
-		if (!type_of(&member, &type, &is_const))
+		if (!tnfctl_dwarf_type(&member, &type, &is_const))
 			return false;
 	}
 	return false;
 }
 
 /* Finds the kind of value; false: we know nothing of this value and of those behind it. */
-static bool
-value_of(Dwarf_Die *type, struct function_value *ret)
+bool
+tnfctl_dwarf_value(Dwarf_Die *type, struct function_value *ret)
 {
 	int tag = dwarf_tag(type), size = dwarf_bytesize(type);
 	unsigned encoding;
@@ -364,7 +365,7 @@ result_is_in_memory(Dwarf_Die *function)
 	bool is_const;
 	Dwarf_Die type;
 
-	return type_of(function, &type, &is_const) && (dwarf_tag(&type) ==
+	return tnfctl_dwarf_type(function, &type, &is_const) && (dwarf_tag(&type) ==
 	    DW_TAG_structure_type || dwarf_tag(&type) == DW_TAG_union_type) &&
 	    dwarf_bytesize(&type) > (int)(EIGHTBYTES * sizeof(uint64_t));
 }
@@ -385,7 +386,7 @@ tnfctl_function_parameters(int fd, const char *path, uint64_t address, struct fu
     unsigned max)
 {
 	unsigned n = 0, number = 0, reg, memory = ARCH_STACK_ARGUMENTS;
-	Dwarf *dwarf = dwarf_of(fd, path);
+	Dwarf *dwarf = tnfctl_dwarf_of(fd, path);
 	struct function_value v;
 	Dwarf_Die function, child, type;
 	bool is_const;
@@ -398,8 +399,8 @@ tnfctl_function_parameters(int fd, const char *path, uint64_t address, struct fu
 	do {
 		if (dwarf_tag(&child) != DW_TAG_formal_parameter)
 			continue;
-		if (n == max || ++number > PARAMETERS_MAX || !type_of(&child, &type, &is_const) ||
-		    !value_of(&type, &v))
+		if (n == max || ++number > PARAMETERS_MAX || !tnfctl_dwarf_type(&child, &type, &is_const) ||
+		    !tnfctl_dwarf_value(&type, &v))
 			break;
 		name_value(&child, number, &v);
 		v.number = -1;
@@ -419,7 +420,7 @@ tnfctl_function_parameters(int fd, const char *path, uint64_t address, struct fu
 int
 tnfctl_function_result(int fd, const char *path, uint64_t address, struct function_value *ret)
 {
-	Dwarf *dwarf = dwarf_of(fd, path);
+	Dwarf *dwarf = tnfctl_dwarf_of(fd, path);
 	Dwarf_Die function, type;
 	bool is_const;
 
@@ -427,7 +428,7 @@ tnfctl_function_result(int fd, const char *path, uint64_t address, struct functi
 		return -1;
 	if (!dwarf_hasattr_integrate(&function, DW_AT_type))
 		return 0;
-	if (!type_of(&function, &type, &is_const) || !value_of(&type, ret) || ret->type == NULL)
+	if (!tnfctl_dwarf_type(&function, &type, &is_const) || !tnfctl_dwarf_value(&type, ret) || ret->type == NULL)
 		return -1;
 	strcpy(ret->name, "value");
 	ret->number = 0;

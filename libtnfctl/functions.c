@@ -12,6 +12,7 @@
 #include "common/map.h"
 #include "libtnfctl/arch/arch.h"
 #include "libtnfctl/functions.h"
+#include "libtnfctl/member-path.h"
 #include "libtnfctl/objects.h"
 #include "libtnfctl/usdt.h"
 
@@ -185,17 +186,29 @@ describe_value(struct kp_uprobe_found *ret, unsigned i, const struct function_va
 }
 
 /* Describes words with the names that the caller gives; a text is where a word points to. */
-static void
-describe_named(struct kp_uprobe_found *ret, const struct usdt_args_named *named, bool at_return)
+static int
+describe_named(struct kp_uprobe_found *ret, int fd, const struct kp_uprobe_spec *spec,
+    uint64_t address, const struct usdt_args_named *named, bool at_return)
 {
+	struct kp_site words;
+	unsigned n = 0;
+
 	describe_words(ret, at_return);
-	if (named->n < ret->members)
-		ret->members = ret->site[0].n = named->n;
-	for (unsigned i = 0; i < ret->members; i++) {
+	words = ret->site[0];
+	while (n < named->n && named->argument[n] < words.n)
+		n++;
+	ret->members = ret->site[0].n = n;
+	for (unsigned i = 0; i < n; i++) {
 		memcpy(ret->member[i].name, named->name[i], sizeof ret->member[i].name);
-		ret->member[i].type = tnfctl_named_type(named, i, ret->member[i].type);
-		ret->site[0].v[i].text = tnfctl_named_text(named, i, ret->members);
+		ret->site[0].v[i] = words.v[named->argument[i]];
+		ret->member[i].type = tnfctl_named_type(named, i, "tnf_uint64");
+		ret->site[0].v[i].text = tnfctl_named_text(named, i, n);
+		if (named->path[i][0] != '\0' &&
+		    !tnfctl_member_place(fd, spec, address, named, i, ret->site, ret))
+			return -EINVAL;
 	}
+	tnfctl_member_unread(named, ret);
+	return 0;
 }
 
 static void
@@ -238,6 +251,7 @@ tnfctl_functions_find(const struct kp_uprobe_spec *spec, struct kp_uprobe_found 
 	struct elffile *e;
 	uint64_t address;
 	bool found = false;
+	int r = 0;
 
 	plain.symbol[strcspn(plain.symbol, " ")] = '\0';
 	if (args != NULL && !tnfctl_usdt_args_read(args, &named))
@@ -262,9 +276,13 @@ tnfctl_functions_find(const struct kp_uprobe_spec *spec, struct kp_uprobe_found 
 	}
 	ret->sites = 1;
 	if (args != NULL)
-		describe_named(ret, &named, at_return);
+		r = describe_named(ret, fd, spec, address, &named, at_return);
 	else
 		functions_describe(ret, fd, &plain, address, at_return);
 	close(fd);
-	return 0;
+	if (r != 0) {
+		free(ret->site);
+		ret->site = NULL;
+	}
+	return r;
 }

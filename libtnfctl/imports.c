@@ -351,6 +351,8 @@ tnfctl_probe_args(tnfctl_handle_t *h, tnfctl_probe_t *p, const char *args)
 	if (p->import == NULL || p->gone)
 		return tnfctl_wrong_kind(ONLY_ARGS);
 	tnfctl_import_decide(h, p, true);
+	if (p->fast != NULL && strstr(args, "->") != NULL)
+		tnfctl_fast_give_up(p, "only the kernel goes to members of structures");
 	if (p->fast != NULL)
 		return fast_args(h, p, args);
 	if ((err = imports_session(h)) != TNFCTL_ERR_NONE)

@@ -11,6 +11,7 @@
 
 #include "common/elf-file.h"
 #include "libtnfctl/functions.h"
+#include "libtnfctl/member-path.h"
 #include "libtnfctl/objects.h"
 #include "libtnfctl/usdt.h"
 
@@ -23,21 +24,55 @@ static const char *const type_names[] = {
 	[USDT_ADDRESS] = ":address",
 };
 
-/* "name" or "name:type" */
+#define NAME_CHARS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
+
+/* Reads "o->next->id", whose name is o_next_id.  Words one after the other that begin with the same
+   variable are about one argument. */
+static bool
+read_path(const char *s, size_t n, struct usdt_args_named *ret)
+{
+	char *name = ret->name[ret->n];
+	size_t at = 0, k, head = strspn(s, NAME_CHARS);
+	const char *before = ret->n > 0 ? ret->path[ret->n - 1] : "";
+
+	if (n >= USDT_PATH_MAX || strncmp(s + head, "->", 2) != 0)
+		return false;
+	for (size_t i = 0; i < n; i += k) {
+		k = strspn(s + i, NAME_CHARS);
+		if (k == 0 || at + k + 1 >= USDT_ARG_MAX)
+			return false;
+		at += (size_t)sprintf(name + at, "%s%.*s", at > 0 ? "_" : "", (int)k, s + i);
+		i += k;
+		k = i == n ? 0 : strncmp(s + i, "->", 2) == 0 ? 2 : s[i] == '.' ? 1 : n;
+		if (k == n || (k != 0 && i + k >= n))
+			return false;
+	}
+	memcpy(ret->path[ret->n], s, n);
+	ret->path[ret->n][n] = '\0';
+	if (strncmp(before, s, head) == 0 && before[head] == '-')
+		ret->argument[ret->n] = ret->argument[ret->n - 1];
+	return true;
+}
+
+/* "name" or "name:type", or a way to a member in place of the name */
 static bool
 read_arg(const char *s, size_t n, struct usdt_args_named *ret)
 {
 	const char *colon = memchr(s, ':', n);
 	size_t head = colon != NULL ? (size_t)(colon - s) : n;
 
-	if (ret->n == KP_OPERANDS_MAX || head == 0 || head >= USDT_ARG_MAX ||
-	    strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") < head)
+	if (ret->n == KP_OPERANDS_MAX || head == 0)
+		return false;
+	ret->argument[ret->n] = ret->n > 0 ? (uint8_t)(ret->argument[ret->n - 1] + 1) : 0;
+	if (strspn(s, NAME_CHARS) >= head && head < USDT_ARG_MAX) {
+		memcpy(ret->name[ret->n], s, head);
+		ret->name[ret->n][head] = '\0';
+		ret->path[ret->n][0] = '\0';
+	} else if (!read_path(s, head, ret))
 		return false;
 	for (size_t t = 0; t < sizeof type_names / sizeof *type_names; t++)
 		if (strlen(type_names[t]) == n - head &&
 		    memcmp(type_names[t], s + head, n - head) == 0) {
-			memcpy(ret->name[ret->n], s, head);
-			ret->name[ret->n][head] = '\0';
 			ret->type[ret->n++] = (enum usdt_type)t;
 			return true;
 		}
@@ -262,20 +297,57 @@ tnfctl_find_refuse(struct kp_uprobe_found *ret, int e, const char *why)
 	return -e;
 }
 
-int
-tnfctl_usdt_find(const struct kp_uprobe_spec *spec, struct kp_uprobe_found *ret)
+static bool
+has_paths(const struct usdt_args_named *named)
+{
+	for (unsigned i = 0; i < named->n; i++)
+		if (named->path[i][0] != '\0')
+			return true;
+	return false;
+}
+
+/* Describes arguments of which some lead on to members: one operand for each name. */
+static int
+describe_paths(int fd, const struct kp_uprobe_spec *spec, const struct usdt_probe *p,
+    const struct usdt_args_named *named, struct kp_uprobe_found *ret)
+{
+	ret->members = 0;
+	while (ret->members < named->n && named->argument[ret->members] < p->nargs)
+		ret->members++;
+	for (unsigned i = 0; i < ret->members; i++) {
+		unsigned a = named->argument[i];
+
+		ret->member[i].type = tnfctl_number_type(p->size[a], p->sign[a]);
+		if (p->size[a] == sizeof(uintptr_t))
+			ret->member[i].type = tnfctl_named_type(named, i, ret->member[i].type);
+		if (named->path[i][0] != '\0')
+			ret->member[i].type = NULL;
+		memcpy(ret->member[i].name, named->name[i], sizeof ret->member[i].name);
+		for (unsigned k = 0; k < ret->sites; k++) {
+			struct kp_site *site = &ret->site[k];
+
+			site->n = ret->members;
+			site->v[i] = p->sites[k].v[a];
+			if (p->size[a] == sizeof(uintptr_t))
+				site->v[i].text = tnfctl_named_text(named, i, ret->members);
+			if (named->path[i][0] != '\0' && !tnfctl_member_place(fd, spec,
+			    p->sites[k].address, named, i, site, ret))
+				return -EINVAL;
+		}
+	}
+	tnfctl_member_unread(named, ret);
+	return 0;
+}
+
+static int
+find_in(int fd, const struct kp_uprobe_spec *spec, struct kp_uprobe_found *ret)
 {
 	const char *args = strchr(spec->symbol, ' ');
-	int fd = tnfctl_file_open(spec->path);
-	const struct usdt_object *o;
+	const struct usdt_object *o = tnfctl_usdt_probes_of(fd);
 	struct usdt_args_named named;
 	const struct usdt_probe *p;
+	int r;
 
-	if (fd < 0)
-		return tnfctl_find_refuse(ret, errno, errno == ENOENT ?
-		    "the file is not there any more" : strerror(errno));
-	o = tnfctl_usdt_probes_of(fd);
-	close(fd);
 	if (o == NULL || (p = find_probe(o, spec->symbol)) == NULL)
 		return tnfctl_find_refuse(ret, ENOENT, "the file has no such probe any more");
 	if (p->refused != NULL)
@@ -299,5 +371,26 @@ tnfctl_usdt_find(const struct kp_uprobe_spec *spec, struct kp_uprobe_found *ret)
 				ret->site[i].v[v].text = tnfctl_named_text(&named, v,
 				    ret->site[i].n);
 	}
-	return 0;
+	if (!has_paths(&named))
+		return 0;
+	r = describe_paths(fd, spec, p, &named, ret);
+	if (r != 0) {
+		free(ret->site);
+		ret->site = NULL;
+	}
+	return r;
+}
+
+int
+tnfctl_usdt_find(const struct kp_uprobe_spec *spec, struct kp_uprobe_found *ret)
+{
+	int fd = tnfctl_file_open(spec->path);
+	int r;
+
+	if (fd < 0)
+		return tnfctl_find_refuse(ret, errno, errno == ENOENT ?
+		    "the file is not there any more" : strerror(errno));
+	r = find_in(fd, spec, ret);
+	close(fd);
+	return r;
 }

@@ -92,14 +92,19 @@ bool	tnfctl_arch_operand(struct operand_text *, struct kp_operand *o);
  * TNF_PROVIDERS in the environment, a directory, comes before both, unless the
  * program is set-id.  The format is in tracing(7).
  */
-#define USDT_ARGS_WRONG	"args: a name for each, with :string, :chars or :address where it is no number"
+#define USDT_ARGS_WRONG	"args: a name for each, with :string, :chars or :address where it is no number, " \
+    "or a way to a member: o->next->id"
 #define USDT_ARG_MAX	32u	/* of an argument's name, NUL included */
+
+#define USDT_PATH_MAX	64u	/* of the way to a member, the same */
 
 enum usdt_type { USDT_NUMBER, USDT_STRING, USDT_CHARS, USDT_ADDRESS };
 
 struct usdt_args_named {
 	unsigned n;
 	char	 name[KP_OPERANDS_MAX][USDT_ARG_MAX];
+	char	 path[KP_OPERANDS_MAX][USDT_PATH_MAX];	/* "o->next->id"; "": an argument itself */
+	uint8_t	 argument[KP_OPERANDS_MAX];	/* which argument it is, or leads on from */
 	enum usdt_type type[KP_OPERANDS_MAX];
 };
 
