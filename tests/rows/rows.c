@@ -40,7 +40,7 @@ big_text(void)
 static void
 types(void)
 {
-	char text[] = "before";
+	char text[400] = "before";
 
 	TNF_PROBE_0(zero, "types", "tnf%fmt 'nothing'");
 	TNF_PROBE_1(one, "types", "sunw%debug 'the first'", tnf_int, a, -1);
@@ -49,9 +49,11 @@ types(void)
 	TNF_PROBE_4(four, "types", "", tnf_uint8, a, 8, tnf_int16, b, -16, tnf_opaque, c, NULL, tnf_string, d, NULL);
 	TNF_PROBE_5(five, "types", "", tnf_int, a, 1, tnf_int, b, 2, tnf_int, c, 3, tnf_int, d, 4, tnf_int, e, 5);
 	TNF_PROBE_1(copied, "types", "", tnf_string, text, text);
-	memcpy(text, "behind", sizeof(text));
+	memcpy(text, "behind", 6);
 	TNF_PROBE_1(side, "types", "", tnf_int, n, ++evaluated);
 	printf("evaluated %d\n", evaluated);
+	memset(text, 'x', sizeof(text) - 1);
+	TNF_PROBE_1(cut, "types", "", tnf_string, text, text);
 	big_text();
 }
 
