@@ -36,7 +36,7 @@ static const struct {
 	const char *start, *end;
 } endings[] = {
 	{ "_start", "_end" }, { "_begin", "_end" }, { "_enter", "_exit" },
-	{ "_start", "_done" }, { "_entry", "_return" },
+	{ "_start", "_done" }, { "_entry", "_return" }, { "_entry", "_exit" },
 };
 
 static const struct pair_rule by_ending = { .name = NULL };

@@ -29,7 +29,7 @@ static const struct rule {
 
 static const char *const microstates[] = {
 	"USER", "SYSTEM", "TRAP", "TFAULT", "DFAULT", "KFAULT", "USER_LOCK",
-	"SLEEP", "WAIT_CPU", "STOPPED",
+	"SLEEP", "WAIT_CPU", "STOPPED", "INTERRUPT",
 };
 
 static const char *const fault_types[] = {

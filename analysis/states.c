@@ -15,7 +15,7 @@
 #define CPUS_MAX	4096	/* on CPUs above, the running thread is not known */
 #define HELD_MAX	65536	/* spans of threads without numbers, all in all */
 
-enum what { W_UNKNOWN, W_NONE, W_STATE, W_CREATE, W_EXIT, W_SYSTEM, W_USER };
+enum what { W_UNKNOWN, W_NONE, W_STATE, W_CREATE, W_EXIT, W_SYSTEM, W_USER, W_INTERRUPT, W_RESUME };
 
 /* The meaning of a probe for states, found once for each probe. */
 struct meaning {
@@ -35,6 +35,8 @@ struct thread {
 	bool		 chosen;	/* by states_choose() */
 	unsigned	 state;
 	int64_t		 since;
+	unsigned	 interrupts;	/* that have begun, one in another, and not ended */
+	unsigned	 interrupted;	/* its state before them; STATES_COUNT: not known */
 	int32_t		 cpu;		/* where it was seen last */
 	struct state_span *held;	/* until its numbers are known, or it is chosen */
 	unsigned	 n_held;
@@ -94,6 +96,21 @@ states_new_endless(state_change_fn *change, void *arg, size_t max)
 	return s;
 }
 
+/* Imported tracepoints of an interrupt or softirq, whose beginning and end the interrupted thread
+   writes: on x86-64 those of its vectors, elsewhere the handlers'. */
+static enum what
+interrupt_meaning(const char *name)
+{
+	static const char *const each[] = { "irq_vectors.", "irq.irq_handler_", "irq.softirq_" };
+	size_t n = strlen(name);
+
+	for (unsigned i = 0; i < sizeof each / sizeof *each; i++)
+		if (strncmp(name, each[i], strlen(each[i])) == 0)
+			return n > 5 && strcmp(name + n - 5, "entry") == 0 ? W_INTERRUPT :
+			    n > 4 && strcmp(name + n - 4, "exit") == 0 ? W_RESUME : W_NONE;
+	return W_NONE;
+}
+
 static struct meaning
 find_meaning(const struct tnf_probe *p)
 {
@@ -114,6 +131,8 @@ find_meaning(const struct tnf_probe *p)
 		m.what = W_SYSTEM;
 	else if (strcmp(p->name, "syscall_end") == 0)
 		m.what = W_USER;
+	else
+		m.what = interrupt_meaning(p->name);
 	return m;
 }
 
@@ -287,6 +306,7 @@ begin_thread(struct states *s, struct thread *t, int64_t now)
 	t->lwpid = 0;
 	t->ended = false;
 	t->chosen = false;
+	t->interrupts = 0;
 }
 
 static void
@@ -308,7 +328,7 @@ static bool
 is_running(unsigned state)
 {
 	/* A thread in a fault may also be asleep. */
-	return state == USER || state == SYSTEM || state == TRAP;
+	return state == USER || state == SYSTEM || state == TRAP || state == STATES_INTERRUPT;
 }
 
 /* Notes that the thread has the CPU; the thread that ran there before does not run any more. */
@@ -350,7 +370,29 @@ state_event(struct states *s, const struct meaning *m, struct thread *t,
 		return;
 	if (is_running((unsigned)v.u.i))
 		has_cpu(s, t, ev);
+	t->interrupts = 0;
 	states_enter(s, t, (unsigned)v.u.i, ev->time);
+}
+
+/* An idle thread has nothing that could be taken from it. */
+static void
+interrupt_begins(struct states *s, struct thread *t, int64_t now)
+{
+	if (t->lwpid == 0 || t->interrupts++ > 0)
+		return;
+	t->interrupted = t->known ? t->state : STATES_COUNT;
+	states_enter(s, t, STATES_INTERRUPT, now);
+}
+
+static void
+interrupt_ends(struct states *s, struct thread *t, int64_t now)
+{
+	if (t->interrupts == 0 || --t->interrupts > 0)
+		return;
+	if (t->interrupted < STATES_COUNT)
+		states_enter(s, t, t->interrupted, now);
+	else
+		states_leave(s, t, now);
 }
 
 static void
@@ -428,10 +470,15 @@ states_feed(struct states *s, const struct tnf_event *ev)
 		begin_thread(s, t, ev->time);
 		break;
 	case W_SYSTEM:
-		states_enter(s, self, SYSTEM, ev->time);
-		break;
 	case W_USER:
-		states_enter(s, self, USER, ev->time);
+		self->interrupts = 0;	/* the end of one may have been lost */
+		states_enter(s, self, m->what == W_SYSTEM ? SYSTEM : USER, ev->time);
+		break;
+	case W_INTERRUPT:
+		interrupt_begins(s, self, ev->time);
+		break;
+	case W_RESUME:
+		interrupt_ends(s, self, ev->time);
 		break;
 	case W_EXIT:
 		end_thread(s, self, ev->time);

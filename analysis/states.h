@@ -5,14 +5,17 @@
  * thread_exit.  A syscall_start is taken as the thread's entry to the state SYSTEM, a
  * syscall_end as its return to USER, since the kernel's probes write no thread_state for
  * these.  If the trace does not tell that a thread left its CPU, an event of another thread
- * there does.
+ * there does.  Where tracepoints of interrupts and softirqs are in the trace, the time that these
+ * take from a thread is a state of its own, INTERRUPT, after which the thread is in the state
+ * that it was in before.
  */
 #ifndef ANALYSIS_STATES_H
 #define ANALYSIS_STATES_H
 
 #include <tnf/stream.h>
 
-#define STATES_COUNT		10	/* tnf_microstate: 0 USER .. 9 STOPPED */
+#define STATES_COUNT		11	/* tnf_microstate: 0 USER .. 9 STOPPED; and this one: */
+#define STATES_INTERRUPT	10u
 #define STATES_THREADS_MAX	(1u << 20)	/* more threads are not followed */
 
 /* A thread was in a state from start on. */

@@ -33,6 +33,7 @@ struct report {
 	struct account	**account;	/* by a thread's id; NULL: none */
 	size_t		 n;
 	bool		 all;		/* no thread was filtered out */
+	unsigned	 columns;	/* states; that of interrupts only if there are any */
 };
 
 static struct account *
@@ -63,6 +64,8 @@ report_states_span(void *arg, const struct state_span *s)
 	}
 	a->ns[s->state] += s->duration;
 	a->total += s->duration;
+	if (s->state >= ((struct report *)arg)->columns)
+		((struct report *)arg)->columns = s->state + 1;
 }
 
 int
@@ -74,6 +77,7 @@ states_report_begin(struct dump *d)
 	states_window(r->states, d->low, d->high);
 	r->d = d;
 	r->all = true;
+	r->columns = STATES_INTERRUPT;
 	d->state = r;
 	return 0;
 }
@@ -116,10 +120,10 @@ report_states_compare(const void *x, const void *y)
 }
 
 static void
-print_head(struct out *o, bool hosts)
+print_head(struct out *o, unsigned columns, bool hosts)
 {
 	tnf_out_format(o, "%8s%8s%14s", "PID", "LWPID", "TOTAL ms");
-	for (unsigned s = 0; s < STATES_COUNT; s++)
+	for (unsigned s = 0; s < columns; s++)
 		tnf_out_format(o, "%14s", state_name(s));
 	out_str(o, hosts ? "  HOST         COMM\n" : "  COMM\n");
 }
@@ -140,8 +144,9 @@ print_account_host(struct dump *d, const struct account *a)
 }
 
 static void
-print_account(struct dump *d, const struct account *a)
+print_account(const struct report *r, const struct account *a)
 {
+	struct dump *d = r->d;
 	struct out *o = &d->out;
 
 	if (a->lwpid == 0)
@@ -149,7 +154,7 @@ print_account(struct dump *d, const struct account *a)
 	else
 		tnf_out_format(o, "%8" PRIu64 "%8" PRIu32, (uint64_t)a->pid, a->lwpid);
 	tnf_out_ms(o, a->total, 14);
-	for (unsigned s = 0; s < STATES_COUNT; s++)
+	for (unsigned s = 0; s < r->columns; s++)
 		tnf_out_ms(o, a->ns[s], 14);
 	print_account_host(d, a);
 	if (a->lwpid == 0)
@@ -167,12 +172,12 @@ print_all(const struct report *r, struct account **all, size_t n)
 {
 	bool any = false;
 
-	print_head(&r->d->out, r->d->hosts != NULL);
+	print_head(&r->d->out, r->columns, r->d->hosts != NULL);
 	for (size_t i = 0; i < n; i++) {
 		any |= all[i]->total > 0;
 		if (all[i]->total > 0 && (all[i]->chosen ||
 		    (r->all && all[i]->lwpid == 0)))
-			print_account(r->d, all[i]);
+			print_account(r, all[i]);
 	}
 	if (!any)
 		dump_note(r->d, "--states: no event tells a state of a thread: "

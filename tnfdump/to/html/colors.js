@@ -10,7 +10,8 @@ const STATE_LOOKS = {
 	TFAULT: { color: '#b5478a', pattern: '/' }, DFAULT: { color: '#e6b3d3', pattern: '\\' },
 	KFAULT: { color: '#7d2a63', pattern: '|' },
 	USER_LOCK: { color: '#d55e00', pattern: '.' }, SLEEP: { color: '#c3c9d0' },
-	WAIT_CPU: { color: '#f0b400' }, STOPPED: { color: '#4d4d4d' } };
+	WAIT_CPU: { color: '#f0b400' }, STOPPED: { color: '#4d4d4d' },
+	INTERRUPT: { color: '#a05a00', pattern: '|' } };
 /* A state that this page does not know. */
 const STATE_OTHER = [{ color: '#56b4e9', pattern: '/' }, { color: '#f0e442', pattern: '|' },
 	{ color: '#8c564b', pattern: '\\' }];
