@@ -26,6 +26,17 @@ S
 TNF_ENABLE=otel TNF_FILE=$TMP/spans.tnf node "$TMP/spans.js" "$PWD/otel.js" || wrong "span processor: status $?"
 nested "$TMP/spans.tnf"
 
+# The package as npm packs and installs it.
+if command -v npm > /dev/null; then
+	export npm_config_cache="$TMP/npm"
+	npm pack --silent > "$TMP/log" 2>&1 && mkdir "$TMP/use" &&
+	    npm install --offline --no-audit --no-fund --prefix "$TMP/use" ./tnf-*.tgz >> "$TMP/log" 2>&1 || wrong "npm: $(cat "$TMP/log")"
+	TNF_ENABLE=otel TNF_FILE=$TMP/packed.tnf node "$TMP/spans.js" "$TMP/use/node_modules/tnf/otel.js" || wrong "packed: status $?"
+	nested "$TMP/packed.tnf"
+else
+	echo "node.sh: no npm: the package is not packed" >&2
+fi
+
 # The same with OpenTelemetry's own SDK: each span that it ends, with the SDK's ids, also one that
 # the sampler records and does not send on.
 TNF_JUDGES=${TNF_JUDGES:-$TNF_SOURCE/build-judges}

@@ -1,6 +1,6 @@
 #!/bin/sh
-# rust.sh - the crate tnf: its own tests, a server, the layer of the crate tracing, and a
-# program without libtnfprobe.
+# rust.sh - the crate tnf, as cargo packages it: its own tests, a server, the layer of the crate
+# tracing, and a program without libtnfprobe.
 . "${TNF_SOURCE:-../..}/tests/lib.sh"
 . "$TNF_SOURCE/tests/bindings/lib.sh"
 need_program cargo python3
@@ -14,6 +14,10 @@ directory = "/usr/share/cargo/registry"
 C
 ls -d /usr/share/cargo/registry/tracing-0.1* > /dev/null 2>&1 || skip "no crate tracing: apt-get install librust-tracing-subscriber-dev"
 cargo() { command cargo --offline --config "$TMP/config.toml" "$@"; }
+
+# All that follows is of the packaged crate: a file that is not in it is missed.
+cargo package --quiet --allow-dirty --no-verify > "$TMP/log" 2>&1 || { cat "$TMP/log" >&2; fail "cargo package"; }
+tar -xzf "$TMP"/target/package/tnf-*.crate -C "$TMP" && cd "$TMP"/tnf-*/ || fail "the crate"
 
 cargo test --quiet --features tracing > "$TMP/log" 2>&1 || { cat "$TMP/log" >&2; wrong "cargo test"; }
 cargo build --quiet --release --examples --features tracing 2> "$TMP/log" || { cat "$TMP/log" >&2; fail "cargo build"; }
