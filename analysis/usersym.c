@@ -6,7 +6,7 @@
  * these servers, as debuggers do.
  */
 #include <dwarf.h>
-#include <elfutils/libdwfl.h>
+#include <elfutils/libdwelf.h>
 #include <fcntl.h>
 #include <gelf.h>
 #include <stdio.h>
@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "analysis/usersym.h"
+#include "analysis/usersym-object.h"
 #include "common/elf-file.h"
 #include "common/files.h"
 #include "common/xalloc.h"
@@ -34,7 +35,7 @@ struct usersyms {
 };
 
 static char *debuginfo_path;	/* NULL: the default; libdwfl needs a variable */
-static const Dwfl_Callbacks callbacks = {
+const Dwfl_Callbacks usersym_callbacks = {
 	.find_elf = dwfl_build_id_find_elf,
 	.find_debuginfo = dwfl_standard_find_debuginfo,
 	.debuginfo_path = &debuginfo_path,
@@ -42,57 +43,79 @@ static const Dwfl_Callbacks callbacks = {
 
 /* True if this is still the file that was mapped. */
 static bool
-same_build(Dwfl_Module *module, const char *build_id)
+same_build(Elf *elf, const char *build_id)
 {
-	const unsigned char *bits;
-	GElf_Addr where;
+	const void *bits;
 	char hex[3];
-	int n = dwfl_module_build_id(module, &bits, &where);
+	ssize_t n = dwelf_elf_gnu_build_id(elf, &bits);
 
 	if (n <= 0 || strlen(build_id) != 2 * (size_t)n)
 		return false;
-	for (int i = 0; i < n; i++) {
-		snprintf(hex, sizeof(hex), "%02x", bits[i]);
+	for (ssize_t i = 0; i < n; i++) {
+		snprintf(hex, sizeof(hex), "%02x", ((const uint8_t *)bits)[i]);
 		if (memcmp(hex, build_id + 2 * i, 2) != 0)
 			return false;
 	}
 	return true;
 }
 
-/* Reports the module at address 0, so that its addresses are those in the file.  Takes over
-   the descriptor. */
-static Dwfl_Module *
-usersym_report(struct object *o, int fd)
+int
+usersym_open(const struct tnf_context_object *from, GElf_Addr *start)
 {
-	if ((o->dwfl = dwfl_begin(&callbacks)) == NULL) {
-		close(fd);
-		return NULL;
+	struct stat st;
+	struct elffile *e;
+	bool good = false;
+	/* The name is from the trace: only regular files are opened, since opening a device
+	   may have effects. */
+	int fd = strcmp(from->build_id, "-") == 0 ? -1 : tnf_open_regular(from->path, O_RDONLY, &st);
+
+	if (fd < 0)
+		return -1;
+	if (st.st_size <= OBJECT_MAX && (e = tnf_elffile_open(fd)) != NULL) {
+		good = same_build(tnf_elffile_handle(e), from->build_id) &&
+		    tnf_elffile_address_of(tnf_elffile_handle(e), from->offset, start);
+		tnf_elffile_close(e);
 	}
-	dwfl_report_begin(o->dwfl);
-	Dwfl_Module *module = dwfl_report_elf(o->dwfl, o->base_name, o->from->path, fd, 0, true);
+	if (good)
+		return fd;
+	close(fd);
+	return -1;
+}
+
+static const char *
+base_name(const struct tnf_context_object *from)
+{
+	const char *slash = strrchr(from->path, '/');
+
+	return slash != NULL ? slash + 1 : from->path;
+}
+
+Dwfl_Module *
+usersym_report(Dwfl *dwfl, const struct tnf_context_object *from, int fd, GElf_Addr bias)
+{
+	Dwfl_Module *module = dwfl_report_elf(dwfl, base_name(from), from->path, fd, bias, true);
+
 	if (module == NULL)
 		close(fd);
-	if (dwfl_report_end(o->dwfl, NULL, NULL) != 0)
-		return NULL;
 	return module;
 }
 
+/* The module lies at address 0, so that its addresses are those in the file. */
 static void
 usersym_load(struct object *o)
 {
-	struct stat st;
-	/* The name is from the trace: only regular files are opened, since opening a device
-	   may have effects. */
-	int fd = tnf_open_regular(o->from->path, O_RDONLY, &st);
+	GElf_Addr start;
+	int fd = usersym_open(o->from, &start);
 
 	if (fd < 0)
 		return;
-	if (st.st_size > OBJECT_MAX) {
+	if ((o->dwfl = dwfl_begin(&usersym_callbacks)) == NULL) {
 		close(fd);
 		return;
 	}
-	Dwfl_Module *module = usersym_report(o, fd);
-	if (module != NULL && same_build(module, o->from->build_id))
+	dwfl_report_begin(o->dwfl);
+	Dwfl_Module *module = usersym_report(o->dwfl, o->from, fd, 0);
+	if (dwfl_report_end(o->dwfl, NULL, NULL) == 0)
 		o->module = module;
 }
 
@@ -106,10 +129,8 @@ find_object(struct usersyms *u, const struct tnf_context_object *from)
 	struct object *o = &u->objects[u->n++];
 	memset(o, 0, sizeof(*o));
 	o->from = from;
-	const char *slash = strrchr(from->path, '/');
-	o->base_name = slash != NULL ? slash + 1 : from->path;
-	if (strcmp(from->build_id, "-") != 0)
-		usersym_load(o);
+	o->base_name = base_name(from);
+	usersym_load(o);
 	return o;
 }
 

@@ -445,15 +445,19 @@ const struct kp_row kp_catalogue[KP_PROBES] = {
 	[KP_SAMPLE] = {
 		"sample", "profile", "sample.bpf.c",
 		ROW(SAMPLE, kp_sample),
-		.member = { M("symbols", "stack"), M("symbols", "user") },
+		.member = { M("symbols", "stack"), M("symbols", "user"),
+		    M("uint64_array", "registers"), M("uint64_array", "words") },
 		.needs = P(sample_take), .fidelity = KP_DERIVED,
 		.when = "The writer ran on this CPU when its clock told so, 99 times a second"
 		    " unless the setting sample_rate says otherwise.",
 		.differs = "The original has no such probe.\nstack has the kernel's frames, the"
 		    " innermost first, and is 0 in user mode; user has those of the program"
-		    " (0: a kernel thread), as far as its functions keep frame pointers.\nA CPU"
-		    " that is idle causes no event.",
-		.example = "stack: <tnf_symbols> user: <tnf_symbols>",
+		    " (0: a kernel thread), as far as its functions keep frame pointers.\nWith"
+		    " the setting sample_stack, registers has the program's, in the order of the"
+		    " machine's struct pt_regs, and words the 3 KiB above its stack pointer, if user"
+		    " has three frames or fewer; else both are 0.\nA CPU that is idle causes no"
+		    " event.",
+		.example = "stack: <tnf_symbols> user: <tnf_symbols> registers: 0x0 words: 0x0",
 		.says = "The writer was in a system call or an interrupt.",
 	},
 };

@@ -27,6 +27,8 @@
 #define KP_STACK_MAX	32u	/* frames in an event */
 #define KP_FREEZE_TEXT	128u	/* bytes of the reason of a freeze, with its NUL */
 #define KP_USER_STACK_MAX 96u	/* of a program, in a sample */
+#define KP_USER_STACK_FEW 3u	/* so few seem to have ended early */
+#define KP_SAMPLE_WORDS	384u	/* of a program's stack, in a sample: its block has no room for more */
 
 /* A probe's number, from 1, is its index in the catalogue and in the directory. */
 enum kp_id {
@@ -274,6 +276,8 @@ struct kp_sample {		/* references to the records that follow, or 0 */
 	struct kp_event h;
 	__u32 stack;
 	__u32 user;
+	__u32 registers;
+	__u32 words;
 };
 
 struct kp_lock_owner {
@@ -563,7 +567,7 @@ struct kp_shared {
 	__u32 page_shift;	/* bytes of a page, as a power of two */
 	__u32 fill;		/* no block is used twice: TNF_EXT_FILL */
 	__u32 stored;		/* some thread's context is in its storage (context.bpf.h) */
-	__u32 reserved1;
+	__u32 sample_stack;	/* samples may take words of a program's stack */
 	__u64 image_end;	/* the kernel's own text and data end */
 	__u64 stacks;		/* KP_BIT()s: those whose events have stacks */
 

@@ -150,6 +150,7 @@ static const struct {
 	{ "import_rate", offsetof(struct kp_shared, import_rate), 0, UINT32_MAX },
 	{ "recover_reason", offsetof(struct kp_shared, recover), 0, 1 },
 	{ "sample_rate", offsetof(struct kp_shared, sample_rate), 1, 10000 },
+	{ "sample_stack", offsetof(struct kp_shared, sample_stack), 0, 1 },
 };
 
 /* The setting's place in the state and its range; NULL: there is none of this name. */

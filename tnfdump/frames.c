@@ -1,7 +1,9 @@
 /*
  * frames.c - the stack of an event.
  */
+#include "analysis/attrs.h"
 #include "analysis/pretty-names.h"
+#include "analysis/unwind.h"
 #include "tnfdump/frames.h"
 #include "tnfdump/origin.h"
 
@@ -49,14 +51,53 @@ read_stack(struct dump *d, const struct tnf_event *ev, const struct tnf_value *v
 	return n;
 }
 
+#define WORDS_MAX	512u
+
+/* Reads an array of numbers; returns how many it has. */
+static unsigned
+read_words(const struct tnf_event *ev, const char *member, uint64_t *ret, unsigned max)
+{
+	struct tnf_value v, item;
+	int i = perprobe_member(ev->probe, member);
+	unsigned n = 0;
+
+	if (i < 0 || !tnf_event_value(ev, (unsigned)i, &v) || v.null || v.kind != TNF_K_ARRAY)
+		return 0;
+	for (; n < v.u.r.count && n < max && tnf_value_item(ev->file, &v, n, &item) &&
+	    item.kind == TNF_K_UINT64; n++)
+		ret[n] = item.u.u;
+	return n;
+}
+
+unsigned
+frames_unwound(struct dump *d, const struct tnf_event *ev, struct frame ret[FRAMES_MAX])
+{
+	uint64_t words[WORDS_MAX], pc[FRAMES_MAX], user;
+	struct unwind_stack s = { .words = words };
+	unsigned n;
+
+	if (!ev->kernel || strcmp(ev->probe->name, "sample") != 0 ||
+	    (s.n_words = read_words(ev, "words", words, WORDS_MAX)) == 0 ||
+	    read_words(ev, "user", &user, 1) == 0)
+		return 0;
+	s.n_registers = read_words(ev, "registers", s.registers, UNWIND_REGISTERS);
+	n = origin_unwind(d, ev, &s, user, pc, FRAMES_MAX);
+	if (n < 2)
+		return 0;
+	for (unsigned i = 0; i < n; i++)
+		ret[i] = (struct frame){ .pc = pc[n - 1 - i], .at = pc[n - 1 - i] - (i + 1 < n) };
+	return n;
+}
+
 unsigned
 frames_of(struct dump *d, const struct tnf_event *ev, struct frame ret[FRAMES_MAX])
 {
 	struct tnf_value v;
-	unsigned n = 0;
+	unsigned n = frames_unwound(d, ev, ret);
+	int instead = n > 0 ? perprobe_member(ev->probe, "user") : -1;
 
 	for (unsigned i = ev->probe->n_members; i-- > 0; )
-		if (tnf_event_value(ev, i, &v) && !v.null && v.kind == TNF_K_ARRAY)
+		if ((int)i != instead && tnf_event_value(ev, i, &v) && !v.null && v.kind == TNF_K_ARRAY)
 			n += read_stack(d, ev, &v, ret + n, FRAMES_MAX - n);
 	return n;
 }

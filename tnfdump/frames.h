@@ -21,6 +21,10 @@ struct frame {
 /* The frames of the event's stack, the outermost first; returns how many.  0: it has none. */
 unsigned frames_of(struct dump *, const struct tnf_event *, struct frame ret[FRAMES_MAX]);
 
+/* The frames of a program that keeps no frame pointers, from the words of its stack that a sample
+   brings; 0: it brings none, or they lead nowhere. */
+unsigned frames_unwound(struct dump *, const struct tnf_event *, struct frame ret[FRAMES_MAX]);
+
 /* The functions at a frame: the one that was called, then those that are inlined there, each
    in the one before; returns how many.  0: not known. */
 unsigned frame_names(struct dump *, const struct tnf_event *, const struct frame *,

@@ -10,6 +10,7 @@
 #include "tnfdump/input.h"
 #include "tnfdump/live.h"
 #include "tnfdump/origin.h"
+#include "analysis/unwind.h"
 #include "analysis/usersym.h"
 #include "common/map.h"
 #include "common/xalloc.h"
@@ -31,6 +32,7 @@ struct origins {
 	struct origin	*list, *latest;
 	unsigned	 n;
 	struct usersyms	*symbols;	/* of processes; made when asked for */
+	struct unwinder	*unwinder;	/* likewise */
 	struct map	 containers;	/* struct origin_container by control group */
 };
 
@@ -480,6 +482,20 @@ origin_inlined(struct dump *d, const struct tnf_event *ev, uint64_t addr,
 	return usersyms_inlined(origin_symbols(d), m.context, m.pid, addr, names, max);
 }
 
+unsigned
+origin_unwind(struct dump *d, const struct tnf_event *ev, const struct unwind_stack *s,
+    uint64_t addr, uint64_t *pc, unsigned max)
+{
+	struct origins *all = origins_of(d);
+	struct mapped m;
+
+	if (find_object(d, ev, addr, &m) == NULL)
+		return 0;
+	if (all->unwinder == NULL)
+		all->unwinder = unwinder_new();
+	return unwind(all->unwinder, m.context, m.pid, s, pc, max);
+}
+
 const char *
 origin_fact(struct dump *d, const struct tnf_file *f, const char *name)
 {
@@ -516,6 +532,7 @@ origins_free(struct dump *d)
 	if (all == NULL)
 		return;
 	usersyms_free(all->symbols);
+	unwinder_free(all->unwinder);
 	tnf_map_free(&all->containers);
 	for (unsigned i = 0; i < all->n; i++)
 		tnf_context_close(all->list[i].own);

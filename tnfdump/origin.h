@@ -58,6 +58,10 @@ const struct tnf_context_object *origin_object(struct dump *, const struct tnf_e
    most 'max'; returns how many. */
 unsigned origin_inlined(struct dump *, const struct tnf_event *, uint64_t addr,
     const char **names, unsigned max);
+/* Unwinds the stack of the event's process (unwind.h), which executed the code at the address. */
+struct unwind_stack;
+unsigned origin_unwind(struct dump *, const struct tnf_event *, const struct unwind_stack *,
+    uint64_t addr, uint64_t *pc, unsigned max);
 /* The value of a fact of the context ("host", "release", "machine", "cpus"...), or NULL. */
 const char *origin_fact(struct dump *, const struct tnf_file *, const char *name);
 /* The names of a member's values, as in a context's "values" fact (tnf(5)); NULL: none. */

@@ -362,7 +362,9 @@ tnfctl_errcode_t tnfctl_filter_list_follow(tnfctl_handle_t *, pid_t);
    stack); and physio_start and physio_end: "rawio" (0 or 1, 0 at first: they see
    every system call, also while no raw device is open); and each imported probe:
    "import_rate" (events a second on each CPU, 250000 at first, 0: any number); and
-   sample: "sample_rate" (samples a second on each CPU, 1 to 10000, 99 at first).
+   sample: "sample_rate" (samples a second on each CPU, 1 to 10000, 99 at first) and
+   "sample_stack" (0 or 1, 0 at first: they bring the stack of programs without frame
+   pointers).
    Kept until the buffer is freed.  BADARG: no kernel handle, unknown name, value
    out of range. */
 tnfctl_errcode_t tnfctl_setting_set(tnfctl_handle_t *, const char *name,

@@ -37,10 +37,30 @@ in_kernel() {
 		"$tnfdump" --to folded --process $pid "$TMP/trace" >"$TMP/folded" 2>"$TMP/err" &&
 		grep -qE ';(getppid|close|syscall)[^;]*;(.*;)?(do_syscall_64|el0_svc);.*;sample ' "$TMP/folded"
 }
-wait_for 60 in_kernel || fail "no stack from the program into the kernel: $(cat "$TMP/err" "$TMP/folded")"
+wait_for 20 in_kernel || fail "no stack from the program into the kernel: $(cat "$TMP/err" "$TMP/folded")"
 kill $pid
 "$kpctl" off || fail "ktrace off"
 echo "ok: from the program into the kernel"
+
+# A program without frame pointers: the callers come from its stack.
+"$kpctl" set sample_stack 1 && "$kpctl" on || fail "sample_stack"
+"$TNF_BUILD/tests/kernel/frameless" >/dev/null &
+pid=$!
+at_exit "kill $pid 2>/dev/null"
+unwound() {
+	"$TNF_BUILD/tnfxtract/tnfxtract" "$TMP/trace" 2>"$TMP/err" &&
+		"$tnfdump" --to folded --process $pid "$TMP/trace" >"$TMP/folded" 2>"$TMP/err" &&
+		grep -qE ';main;outermost[^;]*;outer[^;]*;middle[^;]*;inner[^;]*;innermost[^;]*;sample ' "$TMP/folded"
+}
+wait_for 20 unwound || fail "no callers without frame pointers: $(cat "$TMP/err" "$TMP/folded")"
+kill $pid
+"$kpctl" off || fail "ktrace off"
+"$tnfdump" --pretty --process $pid "$TMP/trace" 2>/dev/null | grep -q 'user: \[innermost[^ ]* inner.* outermost.* main+' ||
+	fail "--pretty: no callers"
+"$tnfdump" --to tnf --redact --process $pid "$TMP/trace" >"$TMP/secret" 2>/dev/null &&
+	"$tnfdump" --to jsonl "$TMP/secret" | grep -q '"words":\[0,0,' || fail "--redact leaves the stack"
+echo "ok: callers without frame pointers"
+"$kpctl" set sample_stack 0
 
 "$kpctl" set sample_rate 1000 || fail "set sample_rate"
 ! "$kpctl" set sample_rate 0 2>"$TMP/err" || fail "a rate of 0"

@@ -4,6 +4,7 @@
 #include <arpa/inet.h>
 
 #include "analysis/nest.h"
+#include "tnfdump/frames.h"
 #include "tnfdump/origin.h"
 #include "analysis/pretty-names.h"
 #include "tnfdump/text/calls.h"
@@ -160,6 +161,22 @@ pretty_put_scalar(struct dump *d, struct out *o, const struct tnf_event *ev,
 
 static print_item_fn put_at;
 
+/* Prints the program's frames as they were unwound, if they were. */
+static bool
+put_unwound(struct dump *d, struct out *o, const struct tnf_event *ev, const char *name)
+{
+	struct frame frames[FRAMES_MAX];
+	unsigned n = name != NULL && strcmp(name, "user") == 0 ? frames_unwound(d, ev, frames) : 0;
+
+	for (unsigned i = n; i-- > 0; ) {
+		out_char(o, i + 1 == n ? '[' : ' ');
+		put_symbol(d, o, ev, frames[i].pc);
+	}
+	if (n > 0)
+		out_char(o, ']');
+	return n > 0;
+}
+
 /* Prints an array's elements; a stack ends at its first zero. */
 static void
 put_array(struct dump *d, struct out *o, const struct tnf_event *ev,
@@ -251,7 +268,8 @@ put_at(struct dump *d, struct out *o, const struct tnf_event *ev, const struct t
 		print_value(d, o, ev, v);
 	else if (v->kind == TNF_K_STRUCT)
 		print_record(d, o, ev, v, in, put_at);
-	else if (v->kind == TNF_K_ARRAY && pretty_put_peer(d, o, ev, v, name))
+	else if (v->kind == TNF_K_ARRAY && (pretty_put_peer(d, o, ev, v, name) ||
+	    put_unwound(d, o, ev, name)))
 		return;
 	else if (v->kind == TNF_K_ARRAY && nest_enter(in, v)) {
 		put_array(d, o, ev, v, in);

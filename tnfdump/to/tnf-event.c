@@ -229,6 +229,15 @@ items_that_fit(const struct tnf_value *v, const struct tnfw_def *d)
 	return v->u.r.count < room ? v->u.r.count : room;
 }
 
+/* Arrays of bytes may be texts, and those of words a program's memory: --redact leaves zeros. */
+static bool
+is_secret(const struct job *j, const struct tnf_value *v, int element)
+{
+	return j->w->redacted != NULL && v->kind == TNF_K_ARRAY &&
+	    (tnfw_slot_size(j->w, element) == 1 ||
+	    strcmp(v->u.r.type->name, "tnf_uint64_array") == 0);
+}
+
 static void
 put_items(struct job *j, const struct tnf_value *v, char *p,
     const struct tnfw_def *d)
@@ -240,14 +249,13 @@ put_items(struct job *j, const struct tnf_value *v, char *p,
 	const int *slots = d->slots;
 	int element = d->base;
 	unsigned n = items_that_fit(v, d);
+	bool secret = is_secret(j, v, element);
 
 	for (unsigned i = 0; i < n && !j->full; i++) {
 		int def = v->kind == TNF_K_ARRAY ? element : slots[i + 1];
 		size = tnfw_slot_size(j->w, def);
 		at = tnfw_round(at, tnfw_slot_align(j->w, def));
-		/* An array of bytes may be a text, and becomes zeros. */
-		if ((size > 1 || v->kind != TNF_K_ARRAY || j->w->redacted == NULL) &&
-		    tnf_value_item(j->file, v, i, &item))
+		if (!secret && tnf_value_item(j->file, v, i, &item))
 			tnf_event_put_value(j, p + at, size, &item);
 		at += size;
 	}
