@@ -5,7 +5,8 @@
 # loop of system calls and of redis under its benchmark: alone, with $always, with
 # the kernel's probes, without stacks and with 8 frames, with $why likewise, and beside a tracefs
 # instance, perf record, trace-cmd and perf trace with the hooks of the same events.
-# BENCH_WORK and BENCH_RECORDERS choose some of them.
+# BENCH_WORK and BENCH_RECORDERS choose some of them; args, syscall_args with the results, is for
+# BENCH_WORK=calls beside perf-trace, and none of those that run without being asked for.
 #
 # Each is run BENCH_PIECES (5) times a round while it is recorded, and as often alone
 # right before; compilations, which are short, BENCH_BUILDS (8) times that, in turns.  Two
@@ -103,6 +104,7 @@ recorded()	# BY WORK
 	always) kernel_probes '$always' 8 "$2" ;;
 	probes) kernel_probes "$probes" 0 "$2" ;;
 	probes-stack) kernel_probes "$probes" 8 "$2" ;;
+	args)	kernel_probes 'name=/^syscall_[ae]/' 0 "$2" ;;
 	tracefs) in_tracefs 0 "$2" $events ;;
 	tracefs-ends) in_tracefs 0 "$2" $events memcg/count_memcg_events ;;
 	tracefs-stack) in_tracefs 1 "$2" $events ;;

@@ -87,6 +87,8 @@ static __always_inline u64 kinds_of(u64 number, u32 abi)
 
 	if (row >= CALLS)
 		return 0;
+	/* Clang would leave out the masks, and 5.15 forgets bounds of what is on the stack. */
+	barrier_var(row);
 #if defined(__TARGET_ARCH_x86)
 	if (abi == KP_ABI_32)
 		return kinds_32[row & (CALLS - 1)];
@@ -108,6 +110,12 @@ static __always_inline struct call_scratch *call_begin(void *ctx, const struct i
 	if (*abi == KP_ABI_X32)
 		c->number &= ~0x40000000ull;
 	return c->number >= CALLS ? NULL : scratch();
+}
+
+/* The bytes before the texts: the members, and the references to stacks behind them. */
+static __always_inline u32 fixed_size(const struct import_hit *h)
+{
+	return h->row->size & (KP_FIXED_MAX - 8);
 }
 
 /* The index of the first argument of this kind; CALL_ARGUMENTS: there is none. */
@@ -362,7 +370,6 @@ __noinline u64 call_text(u32 kind, u64 value, u64 next, u32 at, u32 to)
 
 #define ARGUMENTS_AT	16u	/* behind the event's head, sysnum and abi */
 #define TEXTS_AT	(ARGUMENTS_AT + 8 * CALL_ARGUMENTS)
-#define TEXTS_END	(TEXTS_AT + 4 * CALL_ARGUMENTS)
 
 /* Structures in the memory of 32-bit programs are others: only their texts are read. */
 static __always_inline bool is_recorded(u32 kind, u32 abi)
@@ -375,7 +382,7 @@ SEC("tp")
 int import_call_args(void *ctx)
 {
 	struct call_scratch *s;
-	u32 at = TEXTS_END, abi, kind;
+	u32 at, abi, kind;
 	struct import_hit h;
 	struct call_entry c;
 	u64 kinds;
@@ -386,6 +393,7 @@ int import_call_args(void *ctx)
 	*(u32 *)(s->image + 8) = c.number;
 	*(u32 *)(s->image + 12) = abi;
 	kinds = kinds_of(c.number, abi);
+	at = fixed_size(&h);
 #pragma unroll
 	for (u32 i = 0; i < CALL_ARGUMENTS; i++) {
 		*(u64 *)(s->image + ARGUMENTS_AT + 8 * i) = c.argument[i];
@@ -403,7 +411,7 @@ SEC("tp")
 int import_call_path(void *ctx)
 {
 	struct call_scratch *s;
-	u32 at = 16, where, abi;
+	u32 at, where, abi;
 	struct import_hit h;
 	struct call_entry c;
 
@@ -414,6 +422,7 @@ int import_call_path(void *ctx)
 	if (where == CALL_ARGUMENTS)
 		return 1;
 	*(u64 *)(s->image + 8) = c.number;
+	at = fixed_size(&h);
 	import_string(s->image, &at, 12, argument_of(&c, where), KP_TEXT_MAX + 1, true);
 	import_write(&h, s->image, at);
 	return 1;
@@ -423,7 +432,7 @@ SEC("tp")
 int import_call_fd(void *ctx)
 {
 	struct call_scratch *s;
-	u32 at = 40, where, abi;
+	u32 at, where, abi;
 	struct file *file;
 	struct inode *inode;
 	struct import_hit h;
@@ -436,6 +445,7 @@ int import_call_fd(void *ctx)
 	if (where == CALL_ARGUMENTS)
 		return 1;
 	*(u64 *)(s->image + 8) = c.number;
+	at = fixed_size(&h);
 	*(s32 *)(s->image + 12) = argument_of(&c, where);
 	file = file_of(h.task, argument_of(&c, where));
 	inode = file == NULL ? NULL : BPF_CORE_READ(file, f_inode);

@@ -17,7 +17,7 @@ begin
 at_exit kernel_off
 "$kpctl" tracepoints >/dev/null 2>"$TMP/err" || skip "no tracepoints: $(cat "$TMP/err")"
 "$kpctl" alloc 4000000 >/dev/null 2>"$TMP/err" || skip "no buffer: $(cat "$TMP/err")"
-"$prex" -k -c 'enable name=/^syscall_[ae]/; trace name=/^syscall_[ae]/' </dev/null \
+"$prex" -k -c 'enable name=/^syscall_[ae]/; trace name=/^syscall_[ae]/ stack=4' </dev/null \
 	>"$TMP/said" || fail "prex: $(cat "$TMP/said")"
 held "$calls" "$place"
 "$kpctl" filter add "$held" && "$kpctl" filter on && "$kpctl" on || fail "on"
@@ -25,7 +25,10 @@ released
 wait "$held" || fail "calls: $(cat "$TMP/err")"
 "$kpctl" off || fail "off"
 "$kpctl" copy "$TMP/buf" || fail "copy"
-"$tnfdump" --calls "$TMP/buf" >"$TMP/calls" || fail "tnfdump --calls"
+# With stacks: their references lie between the members and the texts.
+"$tnfdump" --calls "$TMP/buf" >"$TMP/calls" 2>"$TMP/err" || fail "tnfdump --calls"
+grep -q 'left out' "$TMP/err" && fail "damaged: $(head -n 3 "$TMP/err")"
+"$tnfdump" --pretty --probe syscall_args "$TMP/buf" 2>/dev/null | grep -q ' stack: \[0x' || fail "no stacks"
 python3 "$TNF_SOURCE/tests/kernel/calls-compare.py" "$TMP/strace" "$TMP/calls" >"$TMP/said" ||
 	fail "other calls than strace has: $(cat "$TMP/said")"
 cat "$TMP/said"
