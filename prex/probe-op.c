@@ -17,6 +17,7 @@ struct application {
 	const struct probe_op *op;
 	bool	*used;		/* which of its selectors have matched; NULL: nobody asks */
 	unsigned slow;		/* probes that stay off, as only the kernel could record them */
+	tnfctl_errcode_t no_kernel;	/* why it cannot */
 };
 
 #define SLOW_TOLD	5u	/* of these, each with its reason */
@@ -61,19 +62,23 @@ is_fast(const struct tnf_probe_attrs *attrs)
 	    memcmp(a.value, "yes", 3) == 0;
 }
 
-/* Tells of a probe that only the kernel could record, if the user may not ask the kernel; the
-   others go on. */
+/* Tells of a probe that only the kernel could record, if that cannot be; the others go on. */
 static tnfctl_errcode_t
-tell_if_slow(struct shell *sh, struct application *a, const struct tnf_probe_attrs *attrs)
+tell_if_slow(struct shell *sh, struct application *a, const struct tnf_probe_attrs *attrs,
+    tnfctl_errcode_t err)
 {
 	struct attribute name, fast;
 
 	if (!tnf_probe_attrs_find(attrs, "fast", &fast))
-		return TNFCTL_ERR_ACCES;
+		return err;
+	if (a->no_kernel == TNFCTL_ERR_NONE && err != TNFCTL_ERR_ACCES)
+		shell_tell_detail(sh);
+	a->no_kernel = err;
 	if (strcmp(a->op->name, "enable") == 0 && tnf_probe_attrs_find(attrs, "name", &name) &&
 	    a->slow++ < SLOW_TOLD)
-		shell_say(sh, "%.*s: not on: not fast%.*s: the kernel could have it: that needs root",
-		    (int)name.value_len, name.value, (int)fast.value_len - 2, fast.value + 2);
+		shell_say(sh, "%.*s: not on: not fast%.*s%s", (int)name.value_len, name.value,
+		    (int)fast.value_len - 2, fast.value + 2,
+		    err == TNFCTL_ERR_ACCES ? ": the kernel could have it: that needs root" : "");
 	return TNFCTL_ERR_NONE;
 }
 
@@ -93,6 +98,18 @@ decide(struct shell *sh, tnfctl_handle_t *h, tnfctl_probe_t *p, struct tnf_probe
 	return err;
 }
 
+/* Has a probe been switched that could not be made a fast one, so that the kernel is to have it? */
+static bool
+is_kernels_now(tnfctl_handle_t *h, tnfctl_probe_t *p, struct tnf_probe_attrs *attrs)
+{
+	tnfctl_probe_state_t state;
+
+	if (!is_fast(attrs) || tnfctl_probe_state_get(h, p, &state) != TNFCTL_ERR_NONE)
+		return false;
+	attrs->own = state.attr_string;
+	return !is_fast(attrs);
+}
+
 static tnfctl_errcode_t
 apply_to(struct shell *sh, tnfctl_handle_t *h, tnfctl_probe_t *p,
     const struct tnf_probe_attrs *given, void *arg)
@@ -108,12 +125,19 @@ apply_to(struct shell *sh, tnfctl_handle_t *h, tnfctl_probe_t *p,
 	if (added && sh->mode == MODE_USER && !sh->watched && !sh->options->no_fast &&
 	    !tnf_probe_attrs_find(&attrs, "fast", &at))
 		err = decide(sh, h, p, &attrs);
-	if (err == TNFCTL_ERR_NONE && added && sh->mode == MODE_USER && !is_fast(&attrs))
-		err = need_buffer(sh, h, a->op);
-	if (err == TNFCTL_ERR_ACCES)
-		return tell_if_slow(sh, a, &attrs);
+	if (err == TNFCTL_ERR_NONE && added && sh->mode == MODE_USER && !is_fast(&attrs)) {
+		err = a->no_kernel != TNFCTL_ERR_NONE ? a->no_kernel : need_buffer(sh, h, a->op);
+		if (err != TNFCTL_ERR_NONE)
+			return tell_if_slow(sh, a, &attrs, err);
+	}
 	if (err == TNFCTL_ERR_NONE)
 		err = a->op->apply(h, p, (void *)a->op);
+	if (added && is_kernels_now(h, p, &attrs)) {
+		if ((err = need_buffer(sh, h, a->op)) == TNFCTL_ERR_NONE)
+			err = a->op->apply(h, p, (void *)a->op);
+		if (err != TNFCTL_ERR_NONE)
+			return tell_if_slow(sh, a, &attrs, err);
+	}
 	if (err == TNFCTL_ERR_NONE && added)
 		tell_if_off(sh, a->op, h, p);
 	return err;

@@ -1,0 +1,138 @@
+#!/bin/sh
+# fast-programs.sh TNFDUMP PREX EXCEPTIONS THREADS COUNT - programs as they come, with probes in all their functions that
+# take one, say and return what they do without; so do servers under load, when the probes come and when they
+# go; one with COUNT threads; and calls are counted as a uprobe of somebody else counts them.  With TNF_STRESS=long every
+# function and return of each program, else a part of them.
+. "${TNF_SOURCE:-../..}/tests/lib.sh"
+dump=$1 prex=$(realpath "$2") exceptions=$3 threads=$4 count=$5
+need_ptrace
+scratch
+[ "$(uname -m)" = x86_64 ] || skip "x86-64 alone has fast probes"
+cp "$exceptions" "$TMP/exceptions" && cp "$threads" "$TMP/threads"
+chmod 777 "$TMP"
+as=
+if [ "$(id -u)" -eq 0 ]; then
+	as="setpriv --reuid=65534 --regid=65534 --clear-groups"
+	# shellcheck disable=SC2086  # words are meant
+	$as "$prex" --version >/dev/null 2>&1 || skip "a user cannot run $prex"
+fi
+HOME=$TMP
+export HOME
+PATH=/usr/bin:/bin:$PATH
+pids=
+trap 'kill -9 $pids 2>/dev/null; test_end' EXIT
+[ "${TNF_STRESS:-}" = long ] && some='/[a-zA-Z_]/' || some='/^[a-l_P].*[a-z]$/'
+
+# run ARG...: prex
+run()
+{
+	# shellcheck disable=SC2086
+	(cd "$TMP" && timeout 280 $as "$prex" "$@") >"$TMP/prex" 2>"$TMP/err" </dev/null
+}
+
+# same NAME COMMAND...: a program that prex starts, with entries, and with returns
+same()
+{
+	name=$1
+	shift
+	command -v "$1" >/dev/null || { echo "not tested: $1 is not here"; return; }
+	a=0
+	# shellcheck disable=SC2086
+	(cd "$TMP" && $as "$@") >"$TMP/plain" 2>&1 </dev/null || a=$?
+	for returns in off on; do
+		b=0
+		run --set fast_returns=$returns -s 16384 -o "$TMP/t.tnf" -c "enable function=$some; continue" "$@" || b=$?
+		grep -q 'fast=no: .*built' "$TMP/prex" && skip "built without Zydis"
+		sed '1,/^Type "continue"/d' "$TMP/prex" >"$TMP/traced"
+		[ "$a" -eq "$b" ] && cmp -s "$TMP/plain" "$TMP/traced" ||
+			fail "$name, returns $returns: status $a, traced $b: $(diff "$TMP/plain" "$TMP/traced" | head -n 5; tail -n 3 "$TMP/err")"
+		n=$("$dump" --info "$TMP/t.tnf" 2>/dev/null | sed -n 's/^ *events: *//p')
+		[ "${n:-0}" -ge 1000 ] || fail "$name: $n events"
+		echo "$name, returns $returns: $n events"
+	done
+}
+same "C++ with exceptions" "$TMP/exceptions"
+cat >"$TMP/script.py" <<'P'
+import json, re, threading, hashlib
+d = {str(i): [i * i % 1009] * 20 for i in range(2000)}
+s = json.dumps(d)
+print(hashlib.sha256(s.encode()).hexdigest(), len(re.findall(r"1\d*7", s)))
+try:
+    {}["no"]
+except KeyError as e:
+    print("caught", e)
+sums = []
+t = [threading.Thread(target=lambda: sums.append(sum(i * i for i in range(20000)))) for _ in range(8)]
+[x.start() for x in t]
+[x.join() for x in t]
+print(len(sums), set(sums))
+P
+same python3 python3 "$TMP/script.py"
+# shellcheck disable=SC2016  # another shell expands it
+same bash bash -c 'f() { ((($1) < 2)) && { echo $1; return; }; echo $(($(f $(($1 - 1))) + $(f $(($1 - 2))))); }; f 7
+	declare -A m; for i in {1..2000}; do m[$((i % 97))]+=x; done; echo ${#m[@]} ${m[5]}; [[ abcabc =~ (abc)+ ]] && echo ${BASH_REMATCH[1]}'
+[ "${TNF_STRESS:-}" != long ] || same node node -e 'let m={};for(let i=0;i<1e5;i++)m[i%977]=(m[i%977]||"")+"x";
+	console.log(Object.keys(m).length, JSON.stringify(m).length); try { null.x } catch (e) { console.log(e.message) }'
+
+# Threads: probes come while they come and go, and stay in the way of none.
+# shellcheck disable=SC2086
+$as "$TMP/threads" "$count" >"$TMP/said" &
+pid=$! pids=$!
+wait_for 120 grep -q ready "$TMP/said" || fail "$count threads do not begin: $(cat "$TMP/said")"
+for _ in 1 2 3; do
+	run --set fast_returns=on -p "$pid" -s 16384 -o "$TMP/h.tnf" -c 'enable function=/^thread_/; list probes keys=function' ||
+		fail "$count threads: $(cat "$TMP/err")"
+	grep -q 'name=thread_work_entry enable=on .*fast=yes' "$TMP/prex" || fail "$count threads: $(cat "$TMP/prex" "$TMP/err")"
+	sleep 1
+	run -p "$pid" -c 'disable keys=function; list probes keys=function' || fail "$count threads: $(cat "$TMP/err")"
+	grep -q 'enable=on' "$TMP/prex" && fail "$count threads: not off"
+done
+kill -TERM "$pid"
+wait "$pid" || fail "$count threads: $(cat "$TMP/said")"
+tail -n 1 "$TMP/said"
+[ "$("$dump" "$TMP/h.tnf" 2>/dev/null | grep -c ' thread_work_return ')" -gt 0 ] || fail "no events of threads"
+
+# A server under load, and the same calls counted by a uprobe.
+command -v redis-server >/dev/null && command -v redis-benchmark >/dev/null || { echo "not tested: no redis"; exit 0; }
+sock=$TMP/redis.sock
+# shellcheck disable=SC2086
+$as redis-server --port 0 --unixsocket "$sock" --save '' >"$TMP/redis" 2>&1 &
+pid=$! pids=$!
+ask() { redis-cli -s "$sock" "$@"; }
+answers() { [ "$(ask ping 2>/dev/null)" = PONG ]; }
+wait_for 60 answers || fail "redis: $(cat "$TMP/redis")"
+load() { timeout 250 redis-benchmark -s "$sock" -q -t set,get,lpush,zadd -n "$1" >"$TMP/load" 2>&1 || fail "load: $(cat "$TMP/load")"; }
+calls() { ask info stats | tr -d '\r' | sed -n 's/^total_commands_processed://p'; }
+
+run --set fast_returns=on -p "$pid" -s 16384 -o "$TMP/r.tnf" -c "enable function=$some" || fail "redis: $(cat "$TMP/err")"
+load 2000
+[ "$(ask eval 'local x = 0 for i = 1, 1000 do x = x + i end return x' 0)" = 500500 ] || fail "redis: eval"
+ask eval 'return redis.call("nosuch")' 0 2>&1 | grep -q 'Unknown Redis command' || fail "redis: an error of a script"
+run -p "$pid" -c 'disable keys=function; list probes keys=function' || fail "redis: off: $(cat "$TMP/err")"
+grep -q 'enable=on' "$TMP/prex" && fail "redis: not off"
+load 2000
+
+if [ -n "$as" ] && command -v bpftrace >/dev/null && command -v perf >/dev/null &&
+	[ "$(cat /proc/sys/kernel/perf_event_paranoid)" -le 4 ]; then
+	bpftrace -p "$pid" -e 'uprobe:/proc/'"$pid"'/exe:processCommand { @n = count(); } END { print(@n); clear(@n); }' \
+		>"$TMP/uprobe" 2>&1 &
+	trace=$! pids="$pids $!"
+	attached() { grep -q Attaching "$TMP/uprobe" && ask ping >/dev/null; }
+	if wait_for 60 attached; then
+		sleep 2
+		run --set fast_returns=on -p "$pid" -s 65536 --fill -o "$TMP/n.tnf" -c 'enable function=processCommand' ||
+			fail "redis: $(cat "$TMP/err")"
+		before=$(calls)
+		load "${REDIS_CALLS:-3000}"
+		after=$(calls)
+		run -p "$pid" -c 'disable keys=function' || fail "redis: $(cat "$TMP/err")"
+		kill -INT $trace
+		wait $trace
+		"$dump" "$TMP/n.tnf" >"$TMP/dump" 2>/dev/null
+		fast=$(grep -c ' processCommand_entry ' "$TMP/dump") returned=$(grep -c ' processCommand_return ' "$TMP/dump")
+		echo "redis: $((after - before)) commands; recorded $fast, returned $returned; uprobe $(sed -n 's/.*@n: *//p' "$TMP/uprobe")"
+		# The first question had not counted itself when it was answered, but was recorded.
+		[ "$fast" -eq $((after - before + 1)) ] && [ "$returned" -eq "$fast" ] || fail "redis: not all commands"
+	fi
+fi
+ask ping | grep -q PONG || fail "redis does not answer"
