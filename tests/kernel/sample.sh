@@ -37,7 +37,7 @@ in_kernel() {
 		"$tnfdump" --to folded --process $pid "$TMP/trace" >"$TMP/folded" 2>"$TMP/err" &&
 		grep -qE ';(getppid|close|syscall)[^;]*;(.*;)?(do_syscall_64|el0_svc);.*;sample ' "$TMP/folded"
 }
-wait_for 20 in_kernel || fail "no stack from the program into the kernel: $(cat "$TMP/err" "$TMP/folded")"
+wait_for 60 in_kernel || fail "no stack from the program into the kernel: $(cat "$TMP/err" "$TMP/folded")"
 kill $pid
 "$kpctl" off || fail "ktrace off"
 echo "ok: from the program into the kernel"
@@ -52,7 +52,7 @@ unwound() {
 		"$tnfdump" --to folded --process $pid "$TMP/trace" >"$TMP/folded" 2>"$TMP/err" &&
 		grep -qE ';main;outermost[^;]*;outer[^;]*;middle[^;]*;inner[^;]*;innermost[^;]*;sample ' "$TMP/folded"
 }
-wait_for 20 unwound || fail "no callers without frame pointers: $(cat "$TMP/err" "$TMP/folded")"
+wait_for 60 unwound || fail "no callers without frame pointers: $(cat "$TMP/err" "$TMP/folded")"
 kill $pid
 "$kpctl" off || fail "ktrace off"
 "$tnfdump" --pretty --process $pid "$TMP/trace" 2>/dev/null | grep -q 'user: \[innermost[^ ]* inner.* outermost.* main+' ||
