@@ -95,7 +95,7 @@ site()
 alone()
 {
 	rm -f "$BENCH_TMP/own"
-	"$prex" -s 8192 -o "$BENCH_TMP/own" -c "$1; continue" \
+	"$prex" --set fast_returns="${3:-off}" -s 8192 -o "$BENCH_TMP/own" -c "$1; continue" \
 		"$sites" "$2" "$calls" "$cpu" </dev/null
 }
 
@@ -114,6 +114,8 @@ own()	# ROUND
 	added "TNF_PROBE_2 recorded" "$1" "$bare" alone 'enable name=sites_probe' probe
 	added "function on and not traced" "$1" "$("$sites" function "$calls" "$cpu")" \
 		alone 'enable function=sites_called; untrace keys=function' function
+	added "call and return recorded by the process" "$1" "$("$sites" function "$calls" "$cpu")" \
+		alone 'enable function=sites_called' function on
 }
 
 programs()	# ROUND
