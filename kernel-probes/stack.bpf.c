@@ -357,24 +357,31 @@ static __always_inline u32 record_size(u32 n)
 	return n == 0 ? 0 : sizeof(struct kp_symbols) + n * sizeof(u64);
 }
 
+static __always_inline u32 user_unwind(u64 *to, u32 bytes)
+{
+	long n;
+
+	/* 5.15 takes the bound from a comparison of this very number alone. */
+	barrier_var(bytes);
+	if (bytes > KP_USER_STACK_MAX * sizeof *to)
+		return 0;
+	n = bpf_get_task_stack(bpf_get_current_task_btf(), to, bytes, BPF_F_USER_STACK);
+	return n < 0 ? 0 : (u32)n / sizeof *to;
+}
+
 /* (__noinline: see README.) */
 __noinline u32 stack_take(u32 depth, u32 key, u32 kernel, u32 user, u32 got)
 {
 	struct frames *f = my_frames(depth);
 	u32 bytes = user * sizeof f->pc[0];
-	long n;
 
 	if (!with_stacks || f == NULL)
 		return 0;
 	f->kernel = f->user = 0;
 	if (kernel != 0)
 		stack_kernel(depth, key, kernel, got);
-	barrier_var(bytes);
-	if (bytes != 0 && bytes <= KP_USER_STACK_MAX * sizeof f->pc[0]) {
-		n = bpf_get_task_stack(bpf_get_current_task_btf(), &f->pc[FRAMES], bytes,
-		    BPF_F_USER_STACK);
-		f->user = n < 0 ? 0 : (u32)n / sizeof f->pc[0];
-	}
+	if (bytes != 0)
+		f->user = user_unwind(&f->pc[FRAMES], bytes);
 	return record_size(f->kernel) + record_size(f->user);
 }
 

@@ -244,7 +244,7 @@ static __always_inline struct kp_event *event_place_as(struct hit *hit, u64 time
 		return NULL;
 	hit->depth = cpu->nest + 1;
 	write_once(cpu->nest, hit->depth);
-	hit->ref = 0;
+	hit->ref = hit->rec = 0;	/* both: 5.15 refuses to read what clang may read early */
 	if (with_stacks && ask != NULL && unlikely(ask->of.at != 0))
 		size = room = stack_begin(hit, ask, size);
 	pos = read_once(cpu->cursor);
