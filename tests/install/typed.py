@@ -12,7 +12,7 @@ SOURCE, BUILD = sys.argv[1:]
 LIMIT = 120		# seconds; for hangs, not for load
 TOOLS = ("prex", "tnfdump", "tnfxtract", "tnfwatch", "systemctl", "redis-cli")
 COMPLAINT = re.compile(r"warning|error:|syntax error|not found|No such|"
-                       r"^(%s): (?!target process exited|process \d+ has (?:no probes of TNF, but|libtnfprobe now)|--fail-on mean"
+                       r"^(%s): (?!target process exited|process \d+ has (?:no probes of TNF, but|libtnfprobe now|children: )|--fail-on mean"
                        r"|.*\d+ (?:passed over by the kernel: fewer|events were lost \(skipped by the kernel))" % "|".join(TOOLS))
 OFF = "ktrace off; untrace $all; disable $all; buffer dealloc"
 started, servers, failures, world = [], [], [], {}
