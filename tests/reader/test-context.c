@@ -119,7 +119,7 @@ START_TEST(finding)
 {
 	tnf_context_t *c = parse("release 6.1\nboot \\041x\nclock 100 5000\ntask 5 5 0 now\ntask 7 7 0 seven\n"
 	    "named 5 10 first\nnamed 5 20 second\nprogram 7 /p\nprogram 5 /five\ncgroup 5 /c\n"
-	    "device 8 1 sda1\ndevice 8 0 sda\ndevice 4294967295 1 x\ndevice 4294967296 1 y\n"
+	    "ran 5 20 /p20\nran 5 10 /p10\ndevice 8 1 sda1\ndevice 8 0 sda\ndevice 4294967295 1 x\ndevice 4294967296 1 y\n"
 	    "symbol 10 20 - a\nsymbol 30 40 - b\nobject 5 10 20 0 - /o\nobject 5 30 40 0 - /q\n");
 	int64_t wall;
 
