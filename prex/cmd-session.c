@@ -1,5 +1,5 @@
 /*
- * cmd-session.c - commands about the session itself: create, help and source.
+ * cmd-session.c - commands about the session itself: create, remove, help and source.
  */
 #include <stdio.h>
 #include <string.h>
@@ -54,6 +54,48 @@ const struct cmd cmd_create = {
 	.complete = COMPLETE_CREATE,
 	.parse = cmd_create_parse,
 	.run = cmd_create_run,
+};
+
+static bool
+cmd_remove_parse(struct shell *sh, struct statement *st, struct args *a)
+{
+	const struct token *tok;
+
+	if ((tok = statement_take(st, TOK_SET)) != NULL)
+		a->set = tok->value;
+	else if ((tok = statement_take(st, TOK_FCN)) != NULL)
+		a->fcn = tok->value;
+	return tok != NULL;
+}
+
+static enum cmd_result
+cmd_remove_run(struct shell *sh, const struct args *a)
+{
+	struct names *l = a->set != NULL ? &sh->sets : &sh->fcns;
+	struct name *n = names_find(l, a->set != NULL ? a->set : a->fcn);
+
+	if (n == NULL)
+		shell_error(sh, ERROR_SEMANTIC, a->set != NULL ? "no set named \"$%s\"" :
+		    "no function named \"&%s\"", a->set != NULL ? a->set : a->fcn);
+	else if (a->set != NULL && strcmp(a->set, "all") == 0)
+		shell_error(sh, ERROR_SEMANTIC, "$all is every probe: it cannot be removed");
+	else
+		name_remove(l, n);
+	return CMD_DONE;
+}
+
+const struct cmd cmd_remove = {
+	.name = "remove",
+	.usage = "$set\n&function",
+	.summary = "Forget the name of a set, or of a function",
+	.help =
+	    "Takes back what \"create\" did.  Commands given already are not affected: probes keep\n"
+	    "their state and their functions, and other sets keep the selectors that they took.\n",
+	.modes = MODE_BOTH,
+	.is_free = true,
+	.complete = COMPLETE_NAME,
+	.parse = cmd_remove_parse,
+	.run = cmd_remove_run,
 };
 
 static const char intro[] =
@@ -128,6 +170,7 @@ static const char set_spec[] =
 "    enable $mine\n"
 "    enable $mine order        sets among selectors\n"
 "    list sets\n"
+"    remove $mine\n"
 "\n"
 "$all is there from the start and selects every probe.\n";
 

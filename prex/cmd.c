@@ -10,7 +10,7 @@
 #define COMMANDS(X)							\
 	X(buffer) X(clear) X(connect) X(continue) X(create) X(disable)	\
 	X(enable) X(freeze) X(help) X(import) X(ktrace) X(list) X(mark) X(pfilter)	\
-	X(quit) X(source) X(trace) X(untrace)
+	X(quit) X(remove) X(source) X(trace) X(untrace)
 
 #define X(name) extern const struct cmd cmd_##name;
 COMMANDS(X)

@@ -29,6 +29,7 @@ enum complete {
 	COMPLETE_FILTER,	/* a word, or a rule of the process filter */
 	COMPLETE_CONNECT,	/* a function handle, and then a target */
 	COMPLETE_CREATE,	/* a name, and then selectors */
+	COMPLETE_NAME,		/* of a set or function */
 	COMPLETE_LIST,
 	COMPLETE_FILE,
 	COMPLETE_HELP

@@ -287,10 +287,11 @@ add_arguments(struct context *x, const struct cmd *cmd)
 			add_target(x, 2);
 		break;
 	case COMPLETE_CREATE:
+	case COMPLETE_NAME:
 		if (x->n == 1) {
 			add_names(x, '$', &x->sh->sets);
 			add_names(x, '&', &x->sh->fcns);
-		} else if (x->tokens[1].kind == TOK_SET) {
+		} else if (cmd->complete == COMPLETE_CREATE && x->tokens[1].kind == TOK_SET) {
 			add_target(x, 2);
 		}
 		break;

@@ -34,7 +34,7 @@ names_find_symbol(const struct names *l, const char *symbol)
 	return NULL;
 }
 
-static void
+void
 name_remove(struct names *l, struct name *n)
 {
 	TAILQ_REMOVE(l, n, entry);

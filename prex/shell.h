@@ -33,6 +33,7 @@ void	names_define_known(struct names *, const char *name);
 void	names_define_fcn(struct names *, const char *name, const char *symbol);
 struct name *names_find(const struct names *, const char *name);
 struct name *names_find_symbol(const struct names *, const char *symbol);
+void	name_remove(struct names *, struct name *);
 void	names_free(struct names *);
 
 struct shell {

@@ -335,6 +335,8 @@ START_TEST(completion)
 	ck_assert_str_eq(completed("trace name='two-three' where 'le"), "'le:");
 	ck_assert_str_eq(completed("help set"), "set: set_spec");
 	ck_assert_str_eq(completed("create $n na"), "na: name=");
+	ck_assert_str_eq(completed("remove $"), "$: $all $any");
+	ck_assert_str_eq(completed("remove $n na"), "na:");
 	ck_assert_str_eq(completed("source '/de"), "'/de: '/dev/");
 	ck_assert_str_eq(completed("nothing "), ":");
 	unlink(path);
