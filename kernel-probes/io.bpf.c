@@ -137,20 +137,22 @@ static __always_inline void strategy(void *ctx, struct bio *bio, const struct io
 	event_end(&hit);
 }
 
-static __always_inline void pagein(void *ctx, u64 vnode, u64 offset, u64 size)
+/* (__noinline: see README.)  The thread is a program's, whose stack is found without ctx. */
+__noinline int pagein(u64 vnode, u64 offset, u64 size)
 {
 	struct kp_pagein *e;
 	struct hit hit;
 
 	if (!is_on(KP_BIT(KP_PAGEIN)))
-		return;
-	e = EVENT(ctx, &hit, PAGEIN, kp_pagein);
+		return 0;
+	e = EVENT(NULL, &hit, PAGEIN, kp_pagein);
 	if (e == NULL)
-		return;
+		return 0;
 	e->vnode = vnode;
 	e->offset = offset;
 	e->size = size;
 	event_end(&hit);
+	return 0;
 }
 
 /*
@@ -169,7 +171,8 @@ static __always_inline bool may_fault(struct task_struct *t)
 	    regs_call(user) != NR_process_madvise;
 }
 
-static __always_inline void swap_fault(void *ctx, u64 vnode, u64 offset)
+/* (__noinline: see README.) */
+__noinline int swap_fault(u64 vnode, u64 offset)
 {
 	struct task_struct *t = bpf_get_current_task_btf();
 	u64 number = fault_number(t);
@@ -178,17 +181,18 @@ static __always_inline void swap_fault(void *ctx, u64 vnode, u64 offset)
 	struct hit hit;
 
 	if (!is_on(KP_BIT(KP_MAJOR_FAULT)) || !may_fault(t))
-		return;
+		return 0;
 	c = my_new_context();
 	if (c == NULL || c->major == number)
-		return;
+		return 0;
 	c->major = number;
-	e = EVENT(ctx, &hit, MAJOR_FAULT, kp_page);
+	e = EVENT(NULL, &hit, MAJOR_FAULT, kp_page);
 	if (e == NULL)
-		return;
+		return 0;
 	e->vnode = vnode;
 	e->offset = offset;
 	event_end(&hit);
+	return 0;
 }
 
 struct paging {			/* what a request moves, if that is pages */
@@ -275,8 +279,8 @@ int BPF_PROG(bio_queue, struct bio *bio)
 	}
 	if (op == REQ_OP_READ && paging.vnode != 0) {
 		if (paging.swap)
-			swap_fault(ctx, paging.vnode, paging.offset);
-		pagein(ctx, paging.vnode, paging.offset, io.left);
+			swap_fault(paging.vnode, paging.offset);
+		pagein(paging.vnode, paging.offset, io.left);
 	}
 	strategy(ctx, bio, &io, bio_flags(bio->bi_opf, paging.vnode != 0, paging.raw));
 	/* The filter is asked here, about the thread that submits the request.
