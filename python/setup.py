@@ -32,7 +32,8 @@ class Build(build_ext):
         os.makedirs(self.build_temp, exist_ok=True)
         tables = os.path.join(self.build_temp, "pretty-tables.c")
         compiler = shlex.split(os.environ.get("CC", "cc"))
-        subprocess.run(["sh", "../analysis/gen-names.sh", tables, *compiler], check=True)
+        subprocess.run(["sh", "../analysis/gen-names.sh", tables, "../common/call-sets.h",
+                        *compiler], check=True)
         ext.sources.append(tables)
         super().build_extension(ext)
 
