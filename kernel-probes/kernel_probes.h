@@ -132,9 +132,11 @@ int kp_setting_get(struct kp *, const char *name, unsigned *ret);
 int kp_setting_set(struct kp *, const char *name, unsigned value);
 
 /* Writes a mark into the buffer: an event now, of the calling thread, of a probe "mark"
-   with the members "text" and "by".  Each is at most 255 bytes.  -ENOENT: no buffer;
+   with the members "text" and "by", each at most 255 bytes, and an integer for each of the
+   names, which have blanks between.  -ENOENT: no buffer;
    -EAGAIN: tracing is off; -ENOBUFS: there was no room. */
-int kp_mark(struct kp *, const char *text, const char *by);
+int kp_mark(struct kp *, const char *text, const char *by, const char *names,
+    const int64_t *values);
 
 /* The buffer's bytes, mapped read-only until kp_close(); they change while
    tracing runs (see tnf_image_open() in tnf_stream(3)). */

@@ -14,7 +14,8 @@ struct {
 	__type(value, u8[KP_IMAGE_MAX + 2 * KP_TEXT_MAX + 1024]);
 } mark_scratch SEC(".maps");
 
-/* 0: slot, 1 and 2: addresses of the two strings in the calling process.  Neither the
+/* 0: slot, 1 and 2: addresses of the two strings in the calling process, 3 and 4: address and
+   bytes of the numbers, which lie in the event behind the references to the strings.  Neither the
    filter nor a rate applies: a user wants this very event. */
 SEC("raw_tp")
 int import_mark(struct bpf_raw_tracepoint_args *ctx)
@@ -27,6 +28,9 @@ int import_mark(struct bpf_raw_tracepoint_args *ctx)
 	if (row == NULL || !row->on || image == NULL)
 		return 0;
 	at = row->size;
+	if (bpf_probe_read_user(image + first + 2 * sizeof(u32), ctx->args[4] & 127,
+	    (void *)ctx->args[3]) != 0)
+		return 0;
 	import_string(image, &at, first, ctx->args[1], KP_TEXT_MAX, true);
 	import_string(image, &at, first + sizeof(u32), ctx->args[2], KP_TEXT_MAX, true);
 	return import_write(&h, image, at);

@@ -2,6 +2,8 @@
  * mark.c - a mark in the kernel's buffer: an imported probe that we hit ourselves.
  */
 #include <errno.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include <bpf/bpf.h>
@@ -12,12 +14,19 @@
 
 #define PROGRAM	"import_mark"
 
+/* The source has the names of the numbers: each list of names is a probe of its own. */
 static int
 describe_mark(struct kp *kp, struct kp_import *imp)
 {
-	int r = kp_import_member(imp, "tnf_string", TNF_N_MARK_TEXT);
+	char *names = strdup(imp->source), *rest = names, *name;
+	int r = names == NULL ? -ENOMEM : kp_import_member(imp, "tnf_string", TNF_N_MARK_TEXT);
 
-	return r < 0 ? r : kp_import_member(imp, "tnf_string", TNF_N_MARK_BY);
+	if (r == 0)
+		r = kp_import_member(imp, "tnf_string", TNF_N_MARK_BY);
+	while (r == 0 && (name = strtok_r(rest, " ", &rest)) != NULL)
+		r = kp_import_member(imp, "tnf_int64", name);
+	free(names);
+	return r;
 }
 
 /* The program is attached nowhere: kp_mark() runs it. */
@@ -32,11 +41,23 @@ const struct kp_import_kind kp_mark_kind = {
 	.describe = describe_mark, .attach = attach_mark,
 };
 
-/* The program reads the two strings out of our memory. */
-static int
-mark_hit(struct kp *kp, const struct kp_import *imp, const char *text, const char *by)
+static unsigned
+numbers(const char *names)
 {
-	uint64_t args[] = { (uint64_t)imp->slot, (uintptr_t)text, (uintptr_t)by };
+	unsigned n = 0;
+
+	for (; *(names += strspn(names, " ")) != '\0'; names += strcspn(names, " "))
+		n++;
+	return n;
+}
+
+/* The program reads the two strings and the numbers out of our memory. */
+static int
+mark_hit(struct kp *kp, const struct kp_import *imp, const char *text, const char *by,
+    const int64_t *values)
+{
+	uint64_t args[] = { (uint64_t)imp->slot, (uintptr_t)text, (uintptr_t)by,
+	    (uintptr_t)values, numbers(imp->source) * sizeof *values };
 	LIBBPF_OPTS(bpf_test_run_opts, opts, .ctx_in = args, .ctx_size_in = sizeof args);
 	int prog = bpf_obj_get(KP_DIR_PROG "/" PROGRAM), r;
 
@@ -53,10 +74,11 @@ mark_hit(struct kp *kp, const struct kp_import *imp, const char *text, const cha
 
 /* The mark's probe is on for as long as this call takes. */
 KP_EXPORT int
-kp_mark(struct kp *kp, const char *text, const char *by)
+kp_mark(struct kp *kp, const char *text, const char *by, const char *names,
+    const int64_t *values)
 {
-	static const struct kp_import_new mark = { .kind = &kp_mark_kind,
-	    .name = TNF_N_MARK, .keys = TNF_N_MARK };
+	const struct kp_import_new mark = { .kind = &kp_mark_kind,
+	    .name = TNF_N_MARK, .keys = TNF_N_MARK, .source = names };
 	struct kp_import *imp;
 	bool enabled, traced;
 	int r, back;
@@ -74,7 +96,7 @@ kp_mark(struct kp *kp, const char *text, const char *by)
 	traced = imp->traced;
 	if ((r = kp_import_set(kp, imp->id, true, true)) < 0)
 		return r;
-	r = mark_hit(kp, imp, text, by);
+	r = mark_hit(kp, imp, text, by, values);
 	back = kp_import_set(kp, imp->id, enabled, traced);
 	return r < 0 ? r : back;
 }

@@ -24,7 +24,8 @@ tnfctl_errcode_t tnfctl_buffer_create(tnfctl_handle_t *, const char *file,
     unsigned int bytes);
 /* mark.c */
 /* by NULL: the text is the reason of a freeze. */
-tnfctl_errcode_t tnfctl_mark_file(tnfctl_handle_t *, const char *text, const char *by);
+tnfctl_errcode_t tnfctl_mark_file(tnfctl_handle_t *, const char *text, const char *by,
+    const char *names, const int64_t *values);
 tnfctl_errcode_t tnfctl_freeze_file(tnfctl_handle_t *, const char *why);
 /* Has the process go on in a file that is there, which the process opens by its name. */
 tnfctl_errcode_t tnfctl_buffer_keep(tnfctl_handle_t *, const char *path, size_t bytes);

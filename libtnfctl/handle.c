@@ -152,18 +152,54 @@ tnfctl_buffer_alloc(tnfctl_handle_t *h, const char *file, unsigned int bytes)
 	return h->ops->buffer_alloc(h, file, bytes);
 }
 
-TNFCTL_API tnfctl_errcode_t
-tnfctl_mark(tnfctl_handle_t *h, const char *text, const char *by)
+static bool
+has_word(const char *list, const char *word, size_t len)
 {
+	for (; *(list += strspn(list, " ")) != '\0'; list += strcspn(list, " "))
+		if (strcspn(list, " ") == len && memcmp(list, word, len) == 0)
+			return true;
+	return false;
+}
+
+/* Can these be the members of a mark beside its own? */
+static bool
+are_members(const char *names)
+{
+	static const char digits[] = "0123456789", characters[] = "0123456789_"
+	    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+	unsigned n = 0;
+	size_t len;
+
+	for (; *(names += strspn(names, " ")) != '\0'; names += len) {
+		len = strcspn(names, " ");
+		if (++n > TNFCTL_MARK_VALUES || strspn(names, characters) != len ||
+		    strspn(names, digits) != 0 || len > TNFCTL_MARK_NAME ||
+		    has_word(TNF_N_MARK_TEXT " " TNF_N_MARK_BY, names, len) ||
+		    has_word(names + len, names, len))
+			return false;
+	}
+	return true;
+}
+
+TNFCTL_API tnfctl_errcode_t
+tnfctl_mark(tnfctl_handle_t *h, const char *text, const char *by,
+    const char *names, const int64_t *values)
+{
+	if (names == NULL)
+		names = "";
 	if (strlen(text) > TNF_STRING_MAX || strlen(by) > TNF_STRING_MAX)
 		return tnfctl_error_set(TNFCTL_ERR_BADARG,
 		    "mark: it is longer than %u bytes: say less",
 		    TNF_STRING_MAX);
+	if (!are_members(names))
+		return tnfctl_error_set(TNFCTL_ERR_BADARG, "mark: its members cannot be \"%s\": give at "
+		    "most %u names, all different, none of them text or by, of letters, digits and _, "
+		    "at most %u each", names, TNFCTL_MARK_VALUES, TNFCTL_MARK_NAME);
 	if (h->ops->mark == NULL)
 		return tnfctl_error_set(TNFCTL_ERR_BADARG,
 		    "mark: this target has no trace of its own: mark "
 		    "the kernel's (prex -k)");
-	return h->ops->mark(h, text, by);
+	return h->ops->mark(h, text, by, names, values);
 }
 
 TNFCTL_API tnfctl_errcode_t

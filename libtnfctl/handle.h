@@ -90,7 +90,8 @@ struct target_ops {
 	tnfctl_errcode_t (*objects)(tnfctl_handle_t *);
 
 	/* Writes a mark in the trace; NULL: there is no trace that we could write to. */
-	tnfctl_errcode_t (*mark)(tnfctl_handle_t *, const char *text, const char *by);
+	tnfctl_errcode_t (*mark)(tnfctl_handle_t *, const char *text, const char *by,
+	    const char *names, const int64_t *values);
 
 	/* Ends the recording and keeps the reason in the trace; NULL: as for a mark. */
 	tnfctl_errcode_t (*freeze)(tnfctl_handle_t *, const char *why);

@@ -453,7 +453,8 @@ tnfctl_probe_stacks(tnfctl_handle_t *h, tnfctl_probe_t *p, unsigned int kernel, 
 }
 
 tnfctl_errcode_t
-tnfctl_import_mark(tnfctl_handle_t *h, const char *text, const char *by)
+tnfctl_import_mark(tnfctl_handle_t *h, const char *text, const char *by,
+    const char *names, const int64_t *values)
 {
 	tnfctl_errcode_t err = imports_session(h);
 	struct kp_status status;
@@ -461,7 +462,7 @@ tnfctl_import_mark(tnfctl_handle_t *h, const char *text, const char *by)
 
 	if (err != TNFCTL_ERR_NONE)
 		return err;
-	e = kp_mark(h->imports->kp, text, by);
+	e = kp_mark(h->imports->kp, text, by, names, values);
 	/* A pin that is gone is the same error; kernel-probes' own words are for a buffer
 	   that one makes by a command, as prex -k does. */
 	if (e == -ENOENT && kp_status(h->imports->kp, &status) == 0 && status.size == 0)

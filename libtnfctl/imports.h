@@ -51,7 +51,8 @@ tnfctl_errcode_t tnfctl_import_state(tnfctl_handle_t *, tnfctl_probe_t *,
     tnfctl_probe_state_t *);
 tnfctl_errcode_t tnfctl_import_set(tnfctl_handle_t *, tnfctl_probe_t *, bool enabling, bool on);
 /* Writes a mark in the kernel's buffer, which has the events of these probes. */
-tnfctl_errcode_t tnfctl_import_mark(tnfctl_handle_t *, const char *text, const char *by);
+tnfctl_errcode_t tnfctl_import_mark(tnfctl_handle_t *, const char *text, const char *by,
+    const char *names, const int64_t *values);
 
 /* Registers the functions that find probes in files for a session of the kernel.  Must be
    called before a session is opened, which may have to finish what an interrupted one began. */

@@ -189,10 +189,11 @@ kernel_probe_set(tnfctl_handle_t *h, tnfctl_probe_t *p, bool enabling, bool on)
 }
 
 static tnfctl_errcode_t
-kernel_mark(tnfctl_handle_t *h, const char *text, const char *by)
+kernel_mark(tnfctl_handle_t *h, const char *text, const char *by,
+    const char *names, const int64_t *values)
 {
-	tnfctl_errcode_t err = answer_where(h, kp_mark(h->priv, text, by), ENOENT,
-	    TNFCTL_ERR_NOBUF);
+	tnfctl_errcode_t err = answer_where(h, kp_mark(h->priv, text, by, names, values),
+	    ENOENT, TNFCTL_ERR_NOBUF);
 
 	/* The mark's probe may be new. */
 	return err != TNFCTL_ERR_NONE ? err : kernel_refresh(h);

@@ -26,6 +26,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -44,6 +45,8 @@ struct mark {
 	const char *file;
 	uint64_t size;
 	const char *text, *by;	/* by NULL: it is the reason of a freeze */
+	const char *names;	/* with blanks between */
+	const int64_t *values;
 	pid_t	 target;	/* as it calls itself */
 	bool	 drop;		/* we are root, and the target is not */
 	uid_t	 uid;
@@ -105,16 +108,24 @@ lost_in(const struct tnf_ext *x)
 static void *
 write_mark(void *arg)
 {
-	static const struct tnf_probe_argument_type args[] = {
+	struct tnf_probe_argument_type args[2 + TNFCTL_MARK_VALUES] = {
 		{ TNF_N_MARK_TEXT, TNF_ARG_STRING }, { TNF_N_MARK_BY, TNF_ARG_STRING },
 	};
 	struct mark *m = arg;
-	const struct tnf_probe_value values[] = {
+	struct tnf_probe_value values[2 + TNFCTL_MARK_VALUES] = {
 		{ .u.text = m->text, .size = TNF_SIZE_NUL },
 		{ .u.text = m->by, .size = TNF_SIZE_NUL },
 	};
-	struct tnf_probe_control *probe = m->define(TNF_N_MARK, TNF_N_MARK, "", 2, args);
+	struct tnf_probe_control *probe;
+	char *names = strdup(m->names), *rest = names, *name;
+	unsigned n = 2;
 
+	while (names != NULL && (name = strtok_r(rest, " ", &rest)) != NULL) {
+		values[n].u.i = m->values[n - 2];
+		args[n++] = (struct tnf_probe_argument_type){ name, TNF_ARG_INT64 };
+	}
+	probe = names != NULL ? m->define(TNF_N_MARK, TNF_N_MARK, "", n, args) : NULL;
+	free(names);
 	if (probe == NULL) {
 		m->error = errno;
 		return NULL;
@@ -264,9 +275,10 @@ run_writer(struct mark *m)
 }
 
 tnfctl_errcode_t
-tnfctl_mark_file(tnfctl_handle_t *h, const char *text, const char *by)
+tnfctl_mark_file(tnfctl_handle_t *h, const char *text, const char *by,
+    const char *names, const int64_t *values)
 {
-	struct mark m = { .text = text, .by = by };
+	struct mark m = { .text = text, .by = by, .names = names, .values = values };
 	tnfctl_errcode_t err;
 
 	if (h->gone)
@@ -300,5 +312,5 @@ tnfctl_freeze_file(tnfctl_handle_t *h, const char *why)
 {
 	tnfctl_errcode_t err = tnfctl_probe_apply(h, switch_off, NULL);
 
-	return err != TNFCTL_ERR_NONE ? err : tnfctl_mark_file(h, why, NULL);
+	return err != TNFCTL_ERR_NONE ? err : tnfctl_mark_file(h, why, NULL, "", NULL);
 }

@@ -1,6 +1,7 @@
 /*
  * cmd-target.c - commands about the target as a whole: continue, freeze, mark and quit.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -53,9 +54,50 @@ parse_text(struct shell *sh, struct statement *st, struct args *a)
 	return true;
 }
 
+/* Takes a number that is written as in C, but for octal ones: scripts pad with zeros. */
+static bool
+take_number(struct statement *st, int64_t *ret)
+{
+	const struct token *tok = statement_peek(st);
+	char *end;
+
+	if (tok->kind != TOK_INT && tok->kind != TOK_QSTR)
+		return false;
+	errno = 0;
+	*ret = strtoll(tok->value, &end, strpbrk(tok->value, "xX") != NULL ? 16 : 10);
+	if (end == tok->value || *end != '\0' || errno != 0)
+		return false;
+	st->next++;
+	return true;
+}
+
+/* Parses a text, and numbers with names behind one in quotes. */
+static bool
+parse_mark(struct shell *sh, struct statement *st, struct args *a)
+{
+	const struct token *tok;
+
+	if (!parse_text(sh, st, a))
+		return false;
+	a->names = tnf_xstrdup("");
+	for (size_t n = 0; !statement_at_end(st); n++) {
+		a->values = tnf_xreallocarray(a->values, n + 1, sizeof *a->values);
+		tok = statement_peek(st);
+		st->next += tok->kind == TOK_IDENT || tok->kind == TOK_WORD;
+		if (tok == statement_peek(st) || statement_take(st, TOK_EQUAL) == NULL ||
+		    !take_number(st, &a->values[n])) {
+			statement_hint(st, tnf_xstrdup("numbers follow the text as name=number; one "
+			    "with a sign or in hexadecimal is quoted: n='-1' x='0x10'"));
+			return false;
+		}
+		a->names = string_append(a->names, " ", tok->text);
+	}
+	return true;
+}
+
 /* A mark, which each trace gets once, even if several processes write the trace. */
 struct marking {
-	const char *text;
+	const struct args *args;
 	char	by[128];
 	struct strings files;
 };
@@ -70,6 +112,12 @@ is_marked(const struct marking *m, const char *file)
 }
 
 static tnfctl_errcode_t
+mark_write(tnfctl_handle_t *h, const struct marking *m)
+{
+	return tnfctl_mark(h, m->args->text, m->by, m->args->names, m->args->values);
+}
+
+static tnfctl_errcode_t
 mark_one(tnfctl_handle_t *h, void *arg)
 {
 	tnfctl_trace_attrs_t attrs;
@@ -79,11 +127,11 @@ mark_one(tnfctl_handle_t *h, void *arg)
 	if (err != TNFCTL_ERR_NONE)
 		return err;
 	if (attrs.trace_file_name == NULL)
-		return tnfctl_mark(h, m->text, m->by);
+		return mark_write(h, m);
 	if (is_marked(m, attrs.trace_file_name))
 		return TNFCTL_ERR_NONE;
 	strings_add(&m->files, tnf_xstrdup(attrs.trace_file_name));
-	return tnfctl_mark(h, m->text, m->by);
+	return mark_write(h, m);
 }
 
 /* Can there be a trace for the mark? */
@@ -114,7 +162,7 @@ text_judge(struct shell *sh, tnfctl_errcode_t err, const char *doing)
 static enum cmd_result
 cmd_mark_run(struct shell *sh, const struct args *a)
 {
-	struct marking m = { .text = a->text };
+	struct marking m = { .args = a };
 	tnfctl_errcode_t err, of_family;
 
 	if (!cmd_mark_ready(sh))
@@ -131,7 +179,7 @@ cmd_mark_run(struct shell *sh, const struct args *a)
 
 const struct cmd cmd_mark = {
 	.name = "mark",
-	.usage = "text",
+	.usage = "text\n'text' name=number ...",
 	.summary = "Put a remark into the trace",
 	.help =
 	    "Writes an event of a probe \"mark\" with the text and who gave it, now, into the\n"
@@ -140,12 +188,14 @@ const struct cmd cmd_mark = {
 	    "\n"
 	    "    mark deploy 812 begins\n"
 	    "    mark 'the disk is full: /var'\n"
+	    "    mark 'queue' length=17 rest='-1'\n"
 	    "\n"
+	    "Numbers become members of the event.\n"
 	    "prex itself writes it into the trace file of a process, which runs nothing for it.\n",
 	.modes = MODE_BOTH,
 	.is_free = true,
 	.complete = COMPLETE_NOTHING,
-	.parse = parse_text,
+	.parse = parse_mark,
 	.run = cmd_mark_run,
 };
 

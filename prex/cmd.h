@@ -52,7 +52,9 @@ struct args {
 	const char *args;	/* names and types of arguments */
 	struct stack_depths stacks;
 	char	*rule;		/* of pfilter; freed with the other members */
-	char	*text;		/* of mark; freed as well */
+	char	*text;		/* of mark and freeze; freed as well */
+	char	*names;		/* of mark's numbers, with blanks between; freed as well */
+	int64_t	*values;	/* theirs; freed as well */
 	struct tnf_selectors *selectors;
 	struct specs specs;
 	const long *numbers;

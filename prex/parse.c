@@ -164,6 +164,8 @@ args_free(struct args *a)
 	free((long *)a->numbers);
 	free(a->rule);
 	free(a->text);
+	free(a->names);
+	free(a->values);
 }
 
 bool

@@ -311,13 +311,18 @@ const char *tnfctl_error_detail(void);
 
 /* Linux.  A mark: an event now, of a probe named "mark", whose members "text" and "by"
    say what somebody has to say about this time, and who; each at most 255 bytes, in
-   which no control characters should be.  The kernel writes it into its buffer while
+   which no control characters should be.  Further members are integers: "names" has
+   their names, identifiers of C with blanks between, and values[i] is the i-th one's; NULL:
+   there are none.  The kernel writes it into its buffer while
    tracing is on, whatever the filter says.  Into the trace file of a process it is a child
    of the caller that writes it: the process runs no code for that, and may be stopped.
    NOBUF: no buffer, or no trace file yet; BADARG: too long, or a handle on a process
-   that is left alone, or on the caller itself; INTERNAL: tracing is off, or there was
-   no room. */
-tnfctl_errcode_t tnfctl_mark(tnfctl_handle_t *, const char *text, const char *by);
+   that is left alone, or on the caller itself, or names that are none; INTERNAL: tracing is off, or
+   there was no room. */
+#define TNFCTL_MARK_VALUES	10u
+#define TNFCTL_MARK_NAME	24u	/* characters */
+tnfctl_errcode_t tnfctl_mark(tnfctl_handle_t *, const char *text, const char *by,
+    const char *names, const int64_t *values);
 
 /* Linux.  Ends the recording, so that what led to this moment is not overwritten, and keeps
    the reason, at most 127 bytes, in the trace: the fact "frozen" of its context

@@ -34,6 +34,13 @@ t=$(head -n 1 "$TMP/events" | jq .time)
 head -n 1 "$TMP/events" | jq -e '.pid as $p | .args.by | test(" by prex\\[\($p)\\]$")' >/dev/null ||
 	fail "by: $(head -n 1 "$TMP/events")"
 
+# Numbers are members; each list of names is a probe.
+k "mark 'queue' length=17 rest='-1'; mark 'queue' length=18" || fail "$(cat "$TMP/err")"
+k "mark 'all' a=1 b=2 c=3 d=4 e=5 f=6 g=7 h=8 i=9 j='-10'; mark 'queue' length=19" || fail "$(cat "$TMP/err")"
+marks >/dev/null
+got=$(tail -n 4 "$TMP/events" | jq -c '[.args[] | numbers]' | tr '\n' ' ')
+[ "$got" = '[17,-1] [18] [1,2,3,4,5,6,7,8,9,-10] [19] ' ] || fail "numbers: $got"
+
 # Many, beside events; and they are there when tracing is off.
 k 'pfilter add name=work; enable syscall; trace syscall' || fail "$(cat "$TMP/err")"
 "$work" syscalls 20000 >"$TMP/said" &

@@ -357,7 +357,8 @@ tnfctl_import_add(tnfctl_handle_t *h, const char *kind, const char *source)
 }
 
 tnfctl_errcode_t
-tnfctl_mark(tnfctl_handle_t *h, const char *text, const char *by)
+tnfctl_mark(tnfctl_handle_t *h, const char *text, const char *by,
+    const char *names, const int64_t *values)
 {
 	if (strlen(text) > 255)
 		return tnfctl_error_set(TNFCTL_ERR_BADARG,

@@ -71,6 +71,19 @@ kill -0 "$pid" || fail "it has ended"
 [ "$(awk '/^TracerPid/ { print $2 }' "/proc/$pid/status")" = 0 ] || fail "it is held"
 [ -d "/proc/$pid/task/$pid" ] || fail "it is gone"
 
+# Numbers are members, and marks with others lie in the same file.
+"$prex" -p "$pid" -c "mark 'queue' length=17 rest='-1' x='0x10' z='08'; mark 'queue' length=18" >out 2>err ||
+	fail "numbers: $(cat out err)"
+jsonl --where 'length > 0' g.tnf
+[ "$(jq -c '.args | del(.text, .by)' events | tr '\n' ' ')" = '{"length":17,"rest":-1,"x":16,"z":8} {"length":18} ' ] ||
+	fail "numbers: $(cat events)"
+for c in n=5k n n= text=1 'a=1 a=2' a.b=1 "n='x'" "n='9223372036854775808'" \
+	'a=1 b=1 c=1 d=1 e=1 f=1 g=1 h=1 i=1 j=1 k=1'; do
+	"$prex" -p "$pid" -c "mark 'x' $c" >out 2>err && fail "$c: $(cat out)"
+done
+jsonl --where 'length > 0' g.tnf
+[ "$(wc -l <events)" -eq 2 ] || fail "a refused mark: $(cat events)"
+
 # A freeze: nothing more is recorded, and the file tells why.
 "$prex" -p "$pid" -c "enable \$all; freeze 'it hangs: look'" >out 2>err || fail "freeze: $(cat out err)"
 "$tnfdump" --info g.tnf | grep -q 'frozen: *at .* s: it hangs: look$' || fail "$("$tnfdump" --info g.tnf)"
