@@ -19,8 +19,7 @@ struct {
 } tnf_ran SEC(".maps");
 
 struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(type, BPF_MAP_TYPE_HASH);	/* with its memory: 5.15 has no safe allocation here */
 	__uint(max_entries, 4096);
 	__type(key, u64);
 	__type(value, struct kp_path);
