@@ -201,9 +201,10 @@ why_name(struct why *w, uint32_t id, int64_t time)
 		return name;
 	w->name.p = w->name.base;
 	if (t->is.lwpid != 0)
-		tnf_out_format(&w->name, "thread %u%c", t->is.lwpid, '\0');
+		tnf_out_format(&w->name, "thread %u", t->is.lwpid);
 	else
-		tnf_out_format(&w->name, "a thread that wrote nothing%c", '\0');
+		out_lit(&w->name, "a thread that wrote nothing");
+	out_char(&w->name, '\0');
 	return w->name.base;
 }
 
