@@ -211,6 +211,21 @@ usersym_scopes(Dwarf_Die *unit, Dwarf_Addr addr, const char **names, unsigned ma
 	return n;
 }
 
+/* The unit with this address, even if the file has no table of units' addresses: clang writes
+   none. */
+static Dwarf_Die *
+usersym_unit(Dwfl_Module *module, GElf_Addr virtual, Dwarf_Addr *bias)
+{
+	Dwarf_Die *unit = dwfl_module_addrdie(module, virtual, bias);
+
+	if (unit != NULL)
+		return unit;
+	while ((unit = dwfl_module_nextcu(module, unit, bias)) != NULL &&
+	    dwarf_haspc(unit, virtual - *bias) != 1)
+		;
+	return unit;
+}
+
 unsigned
 usersyms_inlined(struct usersyms *u, const tnf_context_t *c, int32_t pid,
     uint64_t addr, const char **names, unsigned max)
@@ -222,7 +237,7 @@ usersyms_inlined(struct usersyms *u, const tnf_context_t *c, int32_t pid,
 	Dwarf_Die *unit;
 
 	if (o == NULL || !to_virtual(o, offset, &virtual) ||
-	    (unit = dwfl_module_addrdie(o->module, virtual, &bias)) == NULL)
+	    (unit = usersym_unit(o->module, virtual, &bias)) == NULL)
 		return 0;
 	return usersym_scopes(unit, virtual - bias, names, max);
 }
