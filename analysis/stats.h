@@ -34,8 +34,8 @@ struct stats_of {
 	/* Appends an expression's value as the client shows it; false: the client has no
 	   form of its own for it.  May be NULL. */
 	bool	(*show)(void *arg, struct out *, const struct val *, const struct tnf_event *);
-	/* What is around the event at hand, if an expression asks for that, and the same of a
-	   pair's start again while its row is found.  May be NULL. */
+	/* Returns the operations around the event at hand, if an expression asks for them; recall()
+	   gives those of a pair's start back while its row is found.  May be NULL. */
 	const void *(*around)(void *arg);
 	void	(*recall)(void *arg, const void *around);
 	void	*arg;

@@ -154,7 +154,7 @@ static __always_inline struct file *file_of(struct task_struct *task, s32 fd)
 	return file;
 }
 
-/* Where the text of a record at 'at' begins, with room for KP_TEXT_MAX bytes. */
+/* Returns the place where the text of a record at 'at' begins, with room for KP_TEXT_MAX bytes. */
 static __always_inline u8 *text_at(struct call_scratch *s, u32 at)
 {
 	return s->image + (at & (KP_IMAGE_MAX - 1) & ~7u) + 8;
@@ -223,7 +223,8 @@ __noinline u64 call_path_of(u32 at, u32 to)
 	return at;
 }
 
-/* What a descriptor is: a path, a socket's addresses, a pipe, or an anonymous file. */
+/* Writes what a descriptor refers to: a path, a socket's addresses, a pipe, or an anonymous
+   file. */
 __noinline u64 call_fd(u32 fd, u32 at, u32 to)
 {
 	struct call_scratch *s = scratch();
@@ -341,7 +342,7 @@ __noinline u64 call_time(u64 from, u32 at, u32 to)
 	return PRINT(s, at, to, "{tv_sec=%lld, tv_nsec=%lld}", t[0], t[1]);
 }
 
-/* What an argument refers to; returns where the free part of the image begins then. */
+/* Writes the text of an argument; returns where the free part of the image begins then. */
 __noinline u64 call_text(u32 kind, u64 value, u64 next, u32 at, u32 to)
 {
 	struct call_scratch *s = scratch();

@@ -32,7 +32,7 @@ int kp_defs_add(struct kp *, char *buf, const struct kp_import *);
 
 /* Adds the type of a row's events with stacks, unless the buffer has it. */
 int kp_defs_add_stacked(struct kp *, char *buf, unsigned id);
-/* Where these events have their references. */
+/* The places at which these events have their references. */
 struct kp_row;
 uint32_t kp_defs_stacks_at(const struct kp_row *);
 

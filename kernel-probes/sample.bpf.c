@@ -114,7 +114,7 @@ __noinline int sample_look(struct sampled *s)
 	u64 sp = s->registers[KP_R_SP];
 	if (bpf_probe_read_user(s->words, sizeof s->words, (const void *)sp) == 0)
 		return 1;
-	/* What cannot be read is filled with zeros by the helper. */
+	/* The helper fills words that it cannot read with zeros. */
 	for (u32 i = 0; i < KP_SAMPLE_WORDS; i += WORDS_ONCE)
 		bpf_probe_read_user(s->words + i, WORDS_ONCE * sizeof(u64),
 		    (const void *)(sp + i * sizeof(u64)));

@@ -238,7 +238,8 @@ __noinline int frame_is_glue(u64 pc)
 
 enum sought { PROGRAM, RUNNER, CALLER, FOUND };
 
-/* What is sought above frame i, or FOUND: this is the caller.  (__noinline: see README.) */
+/* Returns the kind of frame that is sought above frame i, or FOUND: this is the caller.
+   (__noinline: see README.) */
 __noinline u32 frame_look(struct frames *f, u32 i, u32 sought)
 {
 	u64 pc;
@@ -284,8 +285,8 @@ static __always_inline u64 tracepoint_base(struct frames *f)
 	return word[(sp - first) / sizeof word[0] & 3];
 }
 
-/* What tells stacks of one probe apart before one looks at them: the system call, or the
-   kernel's thread. */
+/* The number by which stacks of one probe are told apart before one looks at them: that of the
+   system call, or of the kernel's thread. */
 static __always_inline u32 stack_call(struct task_struct *t, u32 key)
 {
 	const struct pt_regs___kernel *regs;

@@ -80,7 +80,7 @@ find_member(Dwarf_Die *of, const char *name, size_t len, unsigned depth, Dwarf_D
 	return false;
 }
 
-/* What the last member's value is, and how it is recorded. */
+/* Describes the last member's value, and how it is recorded. */
 static bool
 end_at(const struct way *w, Dwarf_Die *type, enum usdt_type asked)
 {

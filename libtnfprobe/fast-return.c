@@ -5,8 +5,8 @@
  * return to.  The real address is kept in a table, by the place on the stack where it belongs:
  * one table for the process, so it does not matter which thread or which stack a function goes on
  * on.  Call frame information of the trampoline (arch/) looks the address up in the same table; so
- * exceptions, threads that end and debuggers find the callers.  What the table looks like is
- * known there, too.
+ * exceptions, threads that end and debuggers find the callers.  The layout of the
+ * table is known there, too.
  *
  * A function that is left by longjmp() or an exception leaves its entry behind.  The next call at
  * the same place takes the entry over, and a call that finds its set full looks which of the others

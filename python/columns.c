@@ -139,8 +139,8 @@ kind_of(const struct tnf_type *t, enum column_kind *kind, unsigned *size)
 	}
 }
 
-/* What the trace's own context says of the member's values; NULL: nothing, or names are not
-   asked for. */
+/* Finds the names that the trace's own context has for the member's values; NULL: none, or
+   names are not asked for. */
 static const char *
 fact_of(const struct columns *c, const struct tnf_probe *p, const char *member)
 {

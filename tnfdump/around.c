@@ -16,7 +16,7 @@
 
 static const struct around nothing;
 
-/* What a thread does. */
+/* The actions of a thread. */
 struct doing {
 	const char *operations[DEPTH_MAX];
 	unsigned    depth;
@@ -77,7 +77,7 @@ around_leave(struct doing *t, const char *name)
 {
 	unsigned i = t->depth < DEPTH_MAX ? t->depth : DEPTH_MAX;
 
-	/* What began within it and has no end is over, too. */
+	/* Operations that began within it and have no end are over, too. */
 	while (i > 0 && t->operations[i - 1] != name)
 		i--;
 	if (i > 0)

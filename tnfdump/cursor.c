@@ -147,7 +147,7 @@ cursor_save(struct dump *d)
 	if (c == NULL || !c->begun || d->out.error != 0 ||
 	    (c->now.time == c->saved.time && c->now.n == c->saved.n))
 		return;
-	/* What was told before may be gone from the trace, but the place goes only forward. */
+	/* Events that were told before may be gone from the trace, but the place goes only forward. */
 	if (c->known && c->now.time < c->from.time)
 		return;
 	if ((err = cursor_write(c)) != 0)

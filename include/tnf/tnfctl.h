@@ -405,7 +405,7 @@ tnfctl_errcode_t tnfctl_filter_rule_apply(tnfctl_handle_t *,
  * "fast" (pid, exec and fork handles) adds none: functions and USDT probes that are added from then
  * on are traced, and those whose code takes a jump are fast.  While such a probe is on, the process
  * itself records its hits, into its own trace file and without rights of root; the attribute "fast"
- * is "yes" then, else "no: " and the reason, and the kernel records them.  Of a USDT probe this is
+ * is "yes" then, else "no: " and the reason, and the kernel records them.  For a USDT probe this is
  * found out when it is switched on or described.  A program that the caller has started, and that
  * has not begun, runs to its start for that; with the source "start", at once.  With the source
  * "returns", returns of functions are added as well, and are fast where they can be.

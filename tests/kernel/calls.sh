@@ -32,7 +32,7 @@ grep -q 'left out' "$TMP/err" && fail "damaged: $(head -n 3 "$TMP/err")"
 python3 "$TNF_SOURCE/tests/kernel/calls-compare.py" "$TMP/strace" "$TMP/calls" >"$TMP/said" ||
 	fail "other calls than strace has: $(cat "$TMP/said")"
 cat "$TMP/said"
-# What strace does not tell: the calls that a filter keeps, and those that have no end.
+# Two things that strace does not tell: the calls that a filter keeps, and those that have no end.
 "$tnfdump" --calls --where 'text1 == "file" && sysnum != "openat"' "$TMP/buf" >"$TMP/some" ||
 	fail "tnfdump --where"
 grep -q 'faccessat2(AT_FDCWD, "file", X_OK, AT_EACCESS) = ' "$TMP/some" || fail "$(cat "$TMP/some")"

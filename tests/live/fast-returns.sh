@@ -79,7 +79,7 @@ kill -TERM "$pid"
 wait "$pid" || fail "wrong results: $(cat "$TMP/said")"
 tail -n 1 "$TMP/said"
 
-# What looks at its address to return to, and code that is in no file.
+# Functions that look at their address to return to, and code that is in no file.
 run -c 'list probes function=setjmp keys=function' -o "$TMP/x.tnf" "$TMP/program" 1
 told 'setjmp_return .*fast=no: it uses the address to return to'
 # shellcheck disable=SC2086

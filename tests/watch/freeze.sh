@@ -76,7 +76,7 @@ sleep 2.5
 [ "$(events)" -eq "$before" ] || fail "it records: $before, $(events)"
 kept quiet && fail "silence() of what was frozen"
 
-# What was captured has been posted.
+# The values that were captured have been posted.
 if command -v curl >/dev/null; then
 	wait_for 60 test -e "$TMP/posted" || fail "not posted: $(cat "$TMP/log")"
 	jq -e --arg id "$(w list | awk '/-slow / { print $1 }')" --arg host "$(uname -n)" '.incident == $id and

@@ -68,7 +68,7 @@ else
 	echo "outwards.sh: no promtool (Debian package prometheus): the metrics are not judged" >&2
 fi
 
-# What fired is of a trace: the journal, the incident and a record of a log name it, and the record
+# The event that fired is of a trace: the journal, the incident and a record of a log name it, and the record
 # has the span, which the same incident has.
 settings "metrics = yes
 journal = $TMP/journal/socket
@@ -91,7 +91,7 @@ wait_for 120 [ -e "$late/incident.json" ] || fail "not written"
 python3 - "$TMP/otlp" "$late" "$TMP/logs" <<'P' || fail "$late: $(cat "$TMP/otlp" | head -c 4000)"
 import json, os, sys
 lines = [json.loads(line) for line in open(sys.argv[1])]
-# What fired before, by hand, is in the history as well, and is of no span.
+# The trigger that fired before, by hand, is in the history as well, and is of no span.
 logs = [rl for line in lines for rl in line.get("resourceLogs", ()) if '"late"' in json.dumps(rl)]
 records = [r for rl in logs for sl in rl["scopeLogs"] for r in sl["logRecords"]]
 names = {a["value"]["stringValue"] for rl in logs for a in rl["resource"]["attributes"] if a["key"] == "service.name"}

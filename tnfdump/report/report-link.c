@@ -162,7 +162,7 @@ link_number(const struct tnf_event *ev, const char *member, uint64_t *ret)
 	return true;
 }
 
-/* Where a tracepoint of block devices is: a remapped request is where it was before. */
+/* The place of a request of block devices: a remapped request is where it was before. */
 static bool
 place_of(const struct tnf_event *ev, struct place *at)
 {

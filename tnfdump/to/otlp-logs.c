@@ -1,7 +1,7 @@
 /*
  * otlp-logs.c - triggers of tnfwatch that fired, as records of OpenTelemetry's logs.
  *
- * The event "fired" is in the trace of tnfwatch itself.  What fired had ended before tnfwatch
+ * The event "fired" is in the trace of tnfwatch itself.  The span that fired had ended before tnfwatch
  * heard of it, so the spans that ended last are remembered.
  */
 #include "analysis/attrs.h"
