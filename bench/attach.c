@@ -5,7 +5,7 @@
  *
  * The target is this program again, in a child: 50 threads, 1,000 probes.  One
  * thread does nothing but look at the clock and adds up the time for which it
- * did not come to it.  What is printed is what the target sees, not what the
+ * did not come to it.  It prints what the target sees, not what the
  * controller thinks: the median of the longest gap of each visit.
  *
  * open		attach and let go

@@ -63,7 +63,7 @@ done
 
 # until_true SECONDS COMMAND ...: not often, since it takes CPU from what is measured
 until_true() { _n=$(($1 * 4)); shift; until "$@"; do [ $((_n -= 1)) -gt 0 ] || return 1; sleep 0.25; done; }
-# What lasts for a moment only.
+# Waits for a thing that lasts for a moment only.
 until_soon() { _n=$(($1 * 50)); shift; until "$@"; do [ $((_n -= 1)) -gt 0 ] || return 1; sleep 0.02; done; }
 
 network() {
@@ -165,8 +165,8 @@ one() {
 more() { [ "$(there hurt)" -gt "$1" ] || ! kill -0 "$asker" 2>/dev/null; }
 victim() { echo "m$(($1 * 20 % N + 1))"; }
 
-# What happens to the second question.  Each wait has an end: what has not come by then is
-# seen in the row.
+# The row shows what happens to the second question.  Each wait has an end: answers that
+# have not come by then are seen in the row.
 hurt() {
 	killed=$((N / 20)); [ $killed -gt 0 ] || killed=1
 	ip netns exec "$NET" tnfwatch -c ask.conf ask --wait 60s --patience 60s -o hurt > hurt.1 2>&1 &

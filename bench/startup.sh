@@ -27,7 +27,7 @@ attach()	# COMMANDS: to a process with 1,000 probes, a new one each time
 	return $_status
 }
 
-# What a target of 50 threads and 1,000 probes sees of a visit.
+# The standstill that a target of 50 threads and 1,000 probes sees in a visit.
 still() { "$b/bench/attach" "$1" 9 | grep -Eo '[0-9]+\.[0-9]+' | head -n 1; }
 
 starts()	# ROUND

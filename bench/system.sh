@@ -38,7 +38,7 @@ events="$sched raw_syscalls/sys_enter raw_syscalls/sys_exit
 	exceptions/page_fault_user exceptions/page_fault_kernel kmem/mm_page_alloc
 	filemap/mm_filemap_add_to_page_cache filemap/mm_filemap_delete_from_page_cache
 	block/block_bio_queue block/block_rq_complete"
-# What $why tells, for somebody who would find it out from tracefs: without the hooks by
+# The events of $why, for somebody who would find causes out from tracefs: without the hooks by
 # which its programs know that an interrupt, a timer, a lock or a page fault has ended.
 causes="sched/sched_switch sched/sched_waking sched/sched_wakeup sched/sched_wakeup_new
 	sched/sched_process_exit task/task_newtask signal/signal_generate
@@ -69,7 +69,7 @@ in_tracefs()	# STACK WORK EVENT...
 	mkdir "$ring" || return 1
 	echo 32768 >"$ring/buffer_size_kb"
 	for _e; do echo 1 >"$ring/events/$_e/enable"; done
-	# Of threads that sleep, as thread_block has it.
+	# The stacks of threads that sleep, as thread_block has them.
 	[ "$_stack" = 0 ] || echo 'stacktrace if prev_state != 0' >"$ring/events/sched/sched_switch/trigger"
 	work "$_work"
 	rmdir "$ring"

@@ -4,7 +4,7 @@
  * A stranger wrote the file, or is writing it just now.  Every read is
  * checked against the end, happens once, and knows the file's byte order.  A
  * read that does not fit gives 0: in this format the null reference, the block
- * never used, the record without size.  Nobody else looks behind 'base'.
+ * never used, the record without size.  No other code looks behind 'base'.
  */
 #ifndef FORMAT_BYTES_H
 #define FORMAT_BYTES_H

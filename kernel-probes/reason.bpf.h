@@ -171,7 +171,7 @@ static __always_inline u64 search_from_below(u64 task, u32 words)
 	return 0;
 }
 
-/* Searches the stack for the task's queue.  Of a known stack, the words up to the entry's
+/* Searches the stack for the task's queue.  In a known stack, the words up to the entry's
    former place have been read: the entry is there again, or below. */
 __noinline u64 search_stack(u64 task)
 {

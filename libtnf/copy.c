@@ -193,8 +193,8 @@ drop_taken(const struct live *from, const struct tnf_file *copy,
 	}
 }
 
-/* The events of a block that are newer than its mark.  What they refer to
-   stays: an older one may refer to it as well. */
+/* The events of a block that are newer than its mark.  The records that they refer to
+   stay: an older one may refer to it as well. */
 static void
 hide_newer(struct tnf_file *copy, unsigned char *to, const struct block *mark)
 {

@@ -51,8 +51,8 @@ static const int hit_calls[] = {
 /* The call that every hit makes where the machine's clock is none that the vDSO reads. */
 static const int clock_calls[] = { SYS_clock_gettime };
 
-/* Clocks that only the kernel can read.  Of one that is not named here we do not know, as where
-   /sys is not mounted: it counts as a fast one. */
+/* Clocks that only the kernel can read.  A clock that is not named here counts as a fast one,
+   and so does an unknown clock, where /sys is not mounted. */
 static const char *const slow_clocks[] = { "hpet", "acpi_pm", "jiffies", "refined-jiffies", "pit", "xen" };
 #define CLOCK_FILE	"/sys/devices/system/clocksource/clocksource0/current_clocksource"
 

@@ -2,7 +2,7 @@
  * sites.c - where a jump may be put into the code of a program: the rules.
  *
  * The analysis of a file is kept for later questions: a library is the same in many
- * processes.  What tells files apart is what the kernel says of them; two files
+ * processes.  Files are told apart by what the kernel says of them; two files
  * may claim the same build id.
  */
 #include <errno.h>

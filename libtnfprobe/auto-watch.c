@@ -5,7 +5,7 @@
  * did until then would not be recorded.  So tnfwatch leaves a text in its directory
  * (tnfwatch/start.c), which says of which programs it wants which probes.  A program that
  * is meant makes the ring itself which it would be given, and tnfwatch finds that when it
- * attaches.  Nobody waits for anybody, and where anything is not as it should be, the
+ * attaches.  Neither waits for the other, and where anything is not as it should be, the
  * program starts as if there were no tnfwatch.
  */
 #include <errno.h>

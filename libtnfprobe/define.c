@@ -8,8 +8,8 @@
  *
  * Parent and children share the file.  A server that forks for each client
  * would fill it with definitions of the same probes if each child wrote its
- * own.  So it first looks through the directory for what it needs.  What stands
- * in the file was written by others: nothing is used without a look at its
+ * own.  So it first looks through the directory for what it needs.  The contents of
+ * the file were written by others: nothing is used without a look at its
  * bounds, and all we take from it is the place of a record.
  */
 #include <string.h>

@@ -80,8 +80,8 @@ drop_held(struct thread *t, unsigned n)
 	t->nheld = left;
 }
 
-/* A fresh block; the old one goes back first, it may be the only one.  Of the
-   held ones the oldest: a thread goes from older blocks to newer ones. */
+/* A fresh block; the old one goes back first, it may be the only one.  Among
+   held blocks the oldest is taken: a thread goes from older blocks to newer ones. */
 static bool
 replace_block(struct thread *t, int64_t now)
 {
@@ -307,7 +307,7 @@ tnf_roll_back(struct thread *t)
 }
 
 /*
- * The event has reached into other blocks.  What is in them is published first,
+ * The event has reached into other blocks.  Their contents are published first,
  * and they are given back last: the event is never there without it.  The last
  * one, where there is room, stays with the thread.
  */

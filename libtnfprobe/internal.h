@@ -23,7 +23,7 @@
  * debug.c	tnf_probe_debug and what connected functions may ask
  *
  * block.c, clock.c, event.c, fast.c, fast-return.c, value.c and vectors.c use general registers alone (meson.build): a fast
- * hit is in code whose vector registers hold values.  What they call elsewhere, if it may use
+ * hit is in code whose vector registers hold values.  A function that they call elsewhere, if it may use
  * others, goes through keep_vectors().
  *
  * The mapped file is shared with other processes and none of it is trusted:

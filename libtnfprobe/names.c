@@ -4,7 +4,7 @@
  * Blocks of names are permanent, and one chain of them serves all processes that
  * write the file: a cell is reserved by moving the word in the extension, filled in,
  * and counts when its first word is stored.  Each cell is a line as contexts have
- * them.  What finds no room is left out; events do not depend on it.
+ * them.  A name that finds no room is left out; events do not depend on it.
  *
  * A thread begins with the name of the thread that has made it.  So as long as nobody
  * changes one, all have that of the process, and nothing is asked or written for them.
@@ -525,8 +525,8 @@ set_other(uint32_t tid, const char *name, size_t len, char *old)
 	return (int)n;
 }
 
-/* The C library does not call the prctl() above for it.  Of another thread we do not
-   remember the name, so that a change counts only where it may be asked for. */
+/* The C library does not call the prctl() above for it.  We do not remember
+   the name of another thread, so that a change counts only where it may be asked for. */
 int TNF_API pthread_setname_np(pthread_t, const char *);
 
 int

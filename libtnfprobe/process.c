@@ -350,8 +350,8 @@ follow_switch(void)
 
 /*
  * A hit has found the guard not live: is there something to be done?  The first hit opens
- * the file here if no controller has had it opened (set_up_at_hit()).  What it does must
- * be no cancellation point, change no errno and allocate nothing, for the hit may be in
+ * the file here if no controller has had it opened (set_up_at_hit()).  It must
+ * have no cancellation point, change no errno and allocate nothing, for the hit may be in
  * a signal handler; it does not wait long for another thread; and the first hit of a
  * child makes no system call that a seccomp filter could refuse (set_up_child()).
  */

@@ -2,7 +2,7 @@
  * tag.c - room in tag blocks, which are permanent, and transactions there.
  *
  * One thread of a process at a time writes a definition; a process has a tag
- * block of its own.  What is written is beyond bytes_valid and nobody sees it
+ * block of its own.  Its records are beyond bytes_valid and nobody sees them
  * until tnf_tag_end() moves bytes_valid, last block first: a reader finds a
  * definition with all that it refers to.  A writer killed before leaves
  * nothing, one killed in between leaves definitions that nothing refers to.

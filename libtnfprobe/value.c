@@ -1,7 +1,7 @@
 /*
  * value.c - strings and records that an event refers to.
  *
- * They follow the event in its block.  What has no room there goes into
+ * They follow the event in its block.  A value that has no room there goes into
  * further blocks, which the thread holds until the event is committed.
  */
 #include <errno.h>
@@ -186,7 +186,7 @@ value_copy(char *to, const char *from, size_t room)
 
 /*
  * Events often have the same strings, most of all literals.  One that is in the
- * block already is referred to.  What tells them is the pointer, and then the
+ * block already is referred to.  Strings are compared by pointer, and then by
  * characters: a program may have changed them.  The reference is a permanent one,
  * as original readers do not follow others backwards; the string is there as long
  * as the event, which is in the same block.

@@ -1,6 +1,6 @@
 /*
- * shell.h - the state of a session, its names and its messages.  What commands need comes
- * with it: their grammar, what they do to probes, the target, and util.h.
+ * shell.h - the state of a session, its names and its messages.  It brings what commands
+ * need: their grammar, what they do to probes, the target, and util.h.
  */
 #ifndef PREX_SHELL_H
 #define PREX_SHELL_H

@@ -503,7 +503,7 @@ daemon_sources_care(struct daemon *d, int64_t now)
 		kernel_begin(d, now);
 }
 
-/* What a tick costs without events is some 10 us for each source.  While events come we look that
+/* A tick without events costs some 10 us for each source.  While events come we look that
    often at them that this is a hundredth of a CPU at most; else ten times a second. */
 static int64_t
 tick_next(const struct daemon *d, int64_t now)

@@ -422,8 +422,8 @@ source_read(struct source *s, int64_t until)
 		s->events++;
 		if (channel)
 			channel_event(s->channel, &b, &ev);
-		/* Events from before tnfwatch watched are history: they fire nothing.  What a
-		   process that lives has begun, and not ended, is taken up. */
+		/* Events from before tnfwatch watched are history: they fire nothing.  The pairs
+		   that a living process has begun, and not ended, are taken up. */
 		if (s->trigger != NULL && ev.time >= s->fires_from)
 			trigger_event(s->trigger, &ev);
 		else if (s->trigger != NULL && s->kind == SOURCE_PROCESS && s->ended == 0)
@@ -549,7 +549,7 @@ source_frozen(const struct source *s, int64_t *time, char *why, size_t size)
 
 	if (s->kind == SOURCE_KERNEL)
 		return s->kp != NULL && kernel_frozen(s->kp, time, why, size);
-	/* Who froze it may have written a context behind what we have mapped. */
+	/* The one who froze the ring may have written a context behind what we have mapped. */
 	snprintf(path, sizeof path, "/proc/self/fd/%d", s->fd);
 	if (s->fd < 0 || tnf_context_open(path, &c) != 0)
 		return false;

@@ -114,7 +114,7 @@ size_most(unsigned size)
 	return (int64_t)(((uint64_t)(FINE + size % FINE) + 1) << (power - 4)) - 1;
 }
 
-/* Of n durations, how many are within the percentile. */
+/* How many of n durations are within the percentile. */
 static uint64_t
 rank(const struct when *when, uint64_t n)
 {

@@ -35,9 +35,9 @@ struct trigger_firing {
 					   the moment at which it became true */
 	void		*source;	/* the client's, of trigger_source_open();
 					   NULL: of no one source */
-	const struct tnf_event *event;	/* that fired it; NULL: none did.  Of state() what
-					   began it: in a ring, its record may be
-					   overwritten by now */
+	const struct tnf_event *event;	/* that fired it; NULL: none did.  For state(),
+					   the event that began it: in a ring, its
+					   record may be overwritten by now */
 	const char	*reason;	/* a sentence: "order took 231.4 ms" */
 	const struct trigger_span *span;	/* NULL: it was fired by no span */
 };

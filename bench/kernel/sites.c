@@ -32,7 +32,7 @@ __attribute__((noipa))
 __attribute__((noinline))
 #endif
 /* It begins with a push, as functions with a body do: the kernel does that for the
-   program.  Where it has to have the program do the first instruction, apart, a hit
+   program.  If it has to have the program do the first instruction, apart, a hit
    takes some ten microseconds in a virtual machine, whoever listens. */
 long
 sites_called(long number, long of)

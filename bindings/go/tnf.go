@@ -236,7 +236,7 @@ func (p *Probe) Hit(values ...Value) {
 	scratches.Put(s)
 }
 
-// What a hit hands to C.
+// The words and bytes that a hit hands to C.
 type scratch struct {
 	words [ArgumentsMax]C.struct_value
 	bytes []byte

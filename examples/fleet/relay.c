@@ -4,7 +4,7 @@
  *	relay PORT [HOST PORT]		takes requests, and asks HOST
  *	relay -n COUNT HOST PORT	COUNT requests, one after the other
  *
- * A request is the line "REQUEST HOP".  What goes from machine to machine has a number of
+ * A request is the line "REQUEST HOP".  A message between two machines has a number of
  * its own, the same on both sides: 'call' here is 'took' there, 'reply' there 'back' here.
  */
 #include <err.h>

@@ -11,8 +11,8 @@
  * Functions that return int return 0, an errno or a TNF_ERR_* code; ENODATA
  * says that the file has no context.  *ret is written only on success; the caller
  * closes it.  The text is copied: what tnf_context_open_mem() and
- * tnf_context_parse() are given may be freed when they return.  What a context hands
- * out belongs to it and is valid until tnf_context_close().  A context does not
+ * tnf_context_parse() are given may be freed when they return.  All that a context
+ * hands out belongs to it and is valid until tnf_context_close().  A context does not
  * change once it is open, so several threads may use it at the same time.
  */
 #ifndef TNF_CONTEXT_H

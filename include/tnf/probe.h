@@ -193,7 +193,7 @@ TNF_LOCAL_END_
  * g++ ignores the section attribute of a static variable inside a template.  So
  * asm lays the block out (struct tnf_probe_control).  The flag '?' puts it into
  * the section group of its function, so that the linker drops both together when
- * it finds a second instance.  What the block points to is local to the file, and
+ * it finds a second instance.  The block points to things that are local to the file, and
  * therefore a constant also in position-independent code.
  */
 TNF_LOCAL_BEGIN_

@@ -102,7 +102,7 @@ struct tnf_event {
 					   of its CPU, from 1; 0: not told */
 };
 
-/* A file in figures.  Of what is in it now, not of what was written. */
+/* A file in figures: they count what is in the file now, not what was written to it. */
 struct tnf_summary {
 	uint64_t size;		/* bytes that the header declares */
 	uint64_t size_real;	/* of the file */
@@ -202,7 +202,7 @@ bool tnf_value_item(const struct tnf_file *, const struct tnf_value *,
    tnf_reader_begin().  Mapped; but while a writer of ours has the file open,
    and up to 256 MiB, a copy of what it held at one moment: of each thread all
    events up to then, with what they refer to, and without those that were
-   overwritten during the copy.  Of a file of zeros only a part is mapped.  0, an errno, or
+   overwritten during the copy.  Only a part of a file of zeros is mapped.  0, an errno, or
    TNF_ERR_NOTTNF; ENODATA: of length 0. */
 int  tnf_image_open(int fd, const void **base, size_t *size);
 void tnf_image_close(const void *base, size_t size);	/* NULL is fine */
@@ -226,7 +226,7 @@ uint64_t tnf_file_missed(const struct tnf_file *);
    file's events from then on (what leaves the range stays at its end), and 'host' is
    a number of the client's for the machine; both are 0 at first.  Call it after the
    file is added and before the first tnf_stream_next(); not for files that are
-   followed.  What tnf_file_summary() tells is not shifted. */
+   followed.  The times that tnf_file_summary() tells are not shifted. */
 void tnf_file_set_host(struct tnf_file *, unsigned host, int64_t shift);
 unsigned tnf_file_host(const struct tnf_file *);	/* NULL: 0 */
 int64_t tnf_file_shift(const struct tnf_file *);

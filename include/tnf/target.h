@@ -273,7 +273,7 @@ struct tnf_process_control {
 	tnf_probe_func_t chains[TNF_CHAIN_SLOTS];
 	char	 file_name[TNF_PATH_SIZE];	/* absolute, NUL-terminated */
 	/*
-	 * Where 'size' says that it is there: opens, maps and sets up a trace
+	 * There if 'size' reaches it: opens, maps and sets up a trace
 	 * file, so that no hit has to.  The controller creates the file, empty
 	 * and with its space reserved, and has a thread of the target make the
 	 * call; other threads may run or be stopped meanwhile.  fd is a
@@ -290,7 +290,7 @@ struct tnf_process_control {
 	   what a hit calls: no hit makes a system call then. */
 	volatile tnf_uint32_t quiet;
 	/*
-	 * Where 'size' says that they are there: the pools of probes made at run
+	 * There if 'size' reaches them: the pools of probes made at run
 	 * time, the newest first, and how many of those there are.  The number is
 	 * raised when a probe is complete; then libtnfprobe calls the function
 	 * that the dynamic linker calls when its list has changed, at which a
@@ -299,16 +299,17 @@ struct tnf_process_control {
 	struct tnf_probe_pool *volatile pools;
 	volatile tnf_uint64_t defined;
 	/*
-	 * Where 'size' says that it is there: the controller's, 0 at first.  While it
+	 * There if 'size' reaches it: the controller's, 0 at first.  While it
 	 * has a thread make calls, the address of the memory that these use.  A
 	 * controller that finds one has come after one that was killed.
 	 */
 	volatile tnf_uint64_t calls;
 	/*
-	 * Where 'size' says that they are there: the areas of fast probes, the newest first, which
-	 * the controller puts here; what defines the probes of an area; and the trampolines for
-	 * sites at which a function begins, and for others, where data may lie below the stack
-	 * pointer; and what functions return to whose returns are recorded.  The last four are NULL on machines without fast probes.
+	 * There if 'size' reaches them: the areas of fast probes, the newest first, which the
+	 * controller puts here; the function that defines the probes of an area; the trampolines
+	 * for sites at which a function begins, and for others, where data may lie below the
+	 * stack pointer; and the code to which a function returns whose return is recorded.  The
+	 * last four are NULL on machines without fast probes.
 	 */
 	struct tnf_fast_area *volatile fast;
 	void	 (*fast_define)(struct tnf_fast_area *);

@@ -301,7 +301,7 @@ tnfctl_errcode_t tnfctl_probe_connect(tnfctl_handle_t *, tnfctl_probe_t *,
 const char *tnfctl_strerror(tnfctl_errcode_t);
 
 /*
- * Linux.  What exactly went wrong in the last failing call of this thread,
+ * Linux.  Tells exactly what went wrong in the last failing call of this thread,
  * as "thing: fact: remedy", without newline; "" if there is nothing to add.
  * After tnfctl_pid_open() and tnfctl_continue(): what else keeps the target
  * stopped.
@@ -362,7 +362,7 @@ tnfctl_errcode_t tnfctl_coverage_get(tnfctl_handle_t *, tnfctl_span_t **ret,
    have is added in the same way, before it runs.  BADARG: no kernel handle. */
 tnfctl_errcode_t tnfctl_filter_list_follow(tnfctl_handle_t *, pid_t);
 
-/* Linux.  What thread_block may cost: "stack_depth" (0 to 32 frames, 8 at
+/* Linux.  Limits of the cost of thread_block: "stack_depth" (0 to 32 frames, 8 at
    first) and "recover_reason" (0 or 1, 1 at first: look for the object on the
    stack); and physio_start and physio_end: "rawio" (0 or 1, 0 at first: they see
    every system call, also while no raw device is open); and each imported probe:
@@ -440,7 +440,7 @@ tnfctl_errcode_t tnfctl_probe_stacks(tnfctl_handle_t *, tnfctl_probe_t *, unsign
    tnfctl_continue() returns when it has ended (EXIT), has mapped files with more
    probes (DLOPEN), or after a signal.  NOPROCESS, ACCES. */
 tnfctl_errcode_t tnfctl_pid_watch(pid_t, tnfctl_handle_t **ret);
-/* Linux.  What imported probes of a process record goes to the kernel's buffer: makes
+/* Linux.  The imported probes of a process record into the kernel's buffer: makes
    one, and switches tracing on, if there is none.  *ret is its size then, else 0.
    size 0: 4 MiB.  BADARG: the handle has no imported probes; ACCES, BUSY: as
    tnfctl_kernel_open(). */

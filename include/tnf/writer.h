@@ -20,7 +20,7 @@
  * assumed.  A value that finds no room in the block makes the whole event lost,
  * which is counted in the file.
  *
- * Threads.  What a probe calls takes no lock and allocates no memory, and may be
+ * Threads.  The functions that a probe calls take no lock and allocate no memory, and may be
  * used from any thread and from signal handlers.  The text or structure that a
  * value points to must not change while it is copied; nobody checks that.
  *
@@ -339,7 +339,7 @@ void tnf_thread_disable(void);
  * that hit the probe, when all values are in the event and before it is committed.
  * Probes that are reached within such a function record nothing, and are counted.
  * The function may use setup->probe and the three functions below; all else in the
- * setup belongs to libtnfprobe.  What these hand out belongs to libtnfprobe or the
+ * setup belongs to libtnfprobe.  The strings that these hand out belong to libtnfprobe or the
  * program, must not be changed, and is valid until the connected function
  * returns.  (Linux)
  */

@@ -35,7 +35,7 @@ enum {				/* Mapping, Location, Line, Function */
 
 #define KERNEL_START	(UINT64_C(1) << 63)
 
-/* What events have in common that are counted together; the numbers of their locations follow,
+/* The common part of events that are counted together; the numbers of their locations follow,
    the innermost first, as the format wants them. */
 struct alike {
 	uint64_t type, host, process, thread, pid, lwpid;

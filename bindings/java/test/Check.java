@@ -1,6 +1,6 @@
 import tnf.Probe;
 
-/** What tnf.Probe promises: prints nothing if all holds, and records two events of "values". */
+/** Checks the promises of tnf.Probe: prints nothing if all hold, and records two events of "values". */
 public final class Check {
     private static void refused(String what, String name, String... arguments) {
         try {

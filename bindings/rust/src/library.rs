@@ -60,10 +60,10 @@ impl Control {
     }
 }
 
-/// Of a probe that is not defined yet: asking whether it is on defines it.
+/// The control of a probe that is not defined yet: asking whether it is on defines it.
 #[doc(hidden)]
 pub static UNDEFINED: Control = Control { version: 0, size: 0, test: AtomicU32::new(1) };
-/// Of a probe that could not be defined.
+/// The control of a probe that could not be defined.
 static OFF: Control = Control { version: 0, size: 0, test: AtomicU32::new(0) };
 
 #[repr(C)]

@@ -8,7 +8,7 @@ import sys
 
 import tnf
 
-# What tnf.otel.SpanProcessor hits for a program that uses OpenTelemetry's SDK.
+# The probes that tnf.otel.SpanProcessor hits for a program that uses OpenTelemetry's SDK.
 start = tnf.probe("span_start", keys="otel", args={
     "name": "string", "trace": "string", "span": "string", "parent": "string"})
 end = tnf.probe("span_end", keys="otel", args={"span": "string", "error": "string"})

@@ -6,7 +6,7 @@ const { randomBytes } = require('crypto');
 const net = require('net');
 const { Probe } = require(process.env.TNF_NODE || 'tnf');
 
-// What TnfSpanProcessor hits for a program that uses OpenTelemetry's SDK.
+// The probes that TnfSpanProcessor hits for a program that uses OpenTelemetry's SDK.
 const start = new Probe('span_start', { keys: 'otel', args: { name: 'string', trace: 'string', span: 'string', parent: 'string' } });
 const end = new Probe('span_end', { keys: 'otel', args: { span: 'string', error: 'string' } });
 

@@ -106,7 +106,7 @@ function startButtons(app) {
 	byId('bar').addEventListener('submit', (e) => e.preventDefault());
 }
 
-/* What is printed is what is on the screen, drawn for white paper. */
+/* The printed page is what is on the screen, drawn for white paper. */
 function startPrinting(app) {
 	const { line } = app, { classList } = document.documentElement;
 	let dark = false;

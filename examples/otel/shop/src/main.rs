@@ -26,7 +26,7 @@ fn main() -> std::io::Result<()> {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(1, |d| d.as_nanos() as u64);
     let span = format!("{:016x}", now | 1);
 
-    // What tnf::Layer hits for a program that uses the crate tracing.
+    // The probes that tnf::Layer hits for a program that uses the crate tracing.
     tnf::probe!("span_start", "otel", name: &str = "price", trace: &str = trace, span: &str = span.as_str(),
         parent: &str = parent);
     let answer = ask(cellar, &format!("00-{trace}-{span}-01"), cake)?;
