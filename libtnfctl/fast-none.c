@@ -73,7 +73,7 @@ tnfctl_fast_placed(tnfctl_handle_t *h, tnfctl_probe_t *p)
 }
 
 struct fast *
-tnfctl_fast_function(tnfctl_handle_t *h, int fd, const struct mapping *m, uint64_t address,
+tnfctl_fast_function(const struct maps *maps, int fd, const struct mapping *m, uint64_t address,
     const char **why)
 {
 	*why = none;
@@ -81,7 +81,7 @@ tnfctl_fast_function(tnfctl_handle_t *h, int fd, const struct mapping *m, uint64
 }
 
 struct fast *
-tnfctl_fast_usdt(tnfctl_handle_t *h, int fd, const struct mapping *m, const struct usdt_probe *p,
+tnfctl_fast_usdt(const struct maps *maps, int fd, const struct mapping *m, const struct usdt_probe *p,
     const char **why)
 {
 	*why = none;

@@ -76,23 +76,19 @@ live(const struct mapping *m, uint64_t offset)
 
 /* The same in any mapping of m's file that is written, or else executed. */
 static uintptr_t
-find_live(tnfctl_handle_t *h, const struct mapping *m, uint64_t offset, bool written)
+find_live(const struct maps *maps, const struct mapping *m, uint64_t offset, bool written)
 {
-	struct maps maps;
 	uintptr_t at = 0;
 
-	if (tnf_maps_read(h->pid, &maps) != 0)
-		return 0;
-	for (size_t i = 0; i < maps.n && at == 0; i++)
-		if ((written ? maps.m[i].write : maps.m[i].exec) && mapping_same_file(&maps.m[i], m))
-			at = live(&maps.m[i], offset);
-	tnf_maps_free(&maps);
+	for (size_t i = 0; i < maps->n && at == 0; i++)
+		if ((written ? maps->m[i].write : maps->m[i].exec) && mapping_same_file(&maps->m[i], m))
+			at = live(&maps->m[i], offset);
 	return at;
 }
 
 /* Completes a site that the analysis has looked at.  NULL, or why it cannot be fast. */
 static const char *
-place(tnfctl_handle_t *h, struct fast_site *s, struct elffile *e, const struct mapping *m)
+place(const struct maps *maps, struct fast_site *s, struct elffile *e, const struct mapping *m)
 {
 	uint64_t offset;
 
@@ -102,7 +98,7 @@ place(tnfctl_handle_t *h, struct fast_site *s, struct elffile *e, const struct m
 	/* An object may have code in several segments. */
 	if (e == NULL || !tnf_elffile_offset(e, s->site.address, &offset) ||
 	    ((s->address = live(m, offset)) == 0 &&
-	    (s->address = find_live(h, m, offset, false)) == 0))
+	    (s->address = find_live(maps, m, offset, false)) == 0))
 		return "its code is not mapped";
 	/* A write that crosses pages could be done by half when we are killed. */
 	if (s->address / 4096 != (s->address + TNF_FAST_JUMP - 1) / 4096)
@@ -111,7 +107,7 @@ place(tnfctl_handle_t *h, struct fast_site *s, struct elffile *e, const struct m
 }
 
 struct fast *
-tnfctl_fast_function(tnfctl_handle_t *h, int fd, const struct mapping *m, uint64_t address,
+tnfctl_fast_function(const struct maps *maps, int fd, const struct mapping *m, uint64_t address,
     const char **why)
 {
 	struct sites *sites = sites_of(fd, m);
@@ -121,7 +117,7 @@ tnfctl_fast_function(tnfctl_handle_t *h, int fd, const struct mapping *m, uint64
 	*why = "not enough memory";
 	if (f != NULL && sites != NULL) {
 		tnfctl_sites_function(sites, address, &f->v[0].site);
-		*why = place(h, &f->v[0], e, m);
+		*why = place(maps, &f->v[0], e, m);
 	}
 	tnf_elffile_close(e);
 	if (*why == NULL)
@@ -131,7 +127,7 @@ tnfctl_fast_function(tnfctl_handle_t *h, int fd, const struct mapping *m, uint64
 }
 
 struct fast *
-tnfctl_fast_usdt(tnfctl_handle_t *h, int fd, const struct mapping *m, const struct usdt_probe *p,
+tnfctl_fast_usdt(const struct maps *maps, int fd, const struct mapping *m, const struct usdt_probe *p,
     const char **why)
 {
 	struct sites *sites = sites_of(fd, m);
@@ -143,9 +139,9 @@ tnfctl_fast_usdt(tnfctl_handle_t *h, int fd, const struct mapping *m, const stru
 		struct fast_site *s = &f->v[i];
 
 		tnfctl_sites_usdt(sites, p->sites[i].address, &s->site);
-		*why = place(h, s, e, m);
+		*why = place(maps, s, e, m);
 		if (*why == NULL && p->sites[i].ref_ctr != 0 &&
-		    (s->semaphore = find_live(h, m, p->sites[i].ref_ctr, true)) == 0)
+		    (s->semaphore = find_live(maps, m, p->sites[i].ref_ctr, true)) == 0)
 			*why = "its semaphore is not mapped";
 	}
 	tnf_elffile_close(e);

@@ -67,13 +67,13 @@ bool	tnfctl_fast_any(const tnfctl_handle_t *);
 void	tnfctl_room_free(struct fast_room *);
 void	tnfctl_fast_free(struct fast *);
 
-/* Asks the analysis about a probe of an open file, which is mapped so: of a function that begins
+/* Asks the analysis about a probe of an open file, which is mapped there: of a function that begins
    at 'address' of the file, or of a USDT probe.  NULL: it cannot be fast, and *why, which is
    static. */
 struct usdt_probe;
-struct fast *tnfctl_fast_function(tnfctl_handle_t *, int fd, const struct mapping *,
+struct fast *tnfctl_fast_function(const struct maps *, int fd, const struct mapping *,
 	    uint64_t address, const char **why);
-struct fast *tnfctl_fast_usdt(tnfctl_handle_t *, int fd, const struct mapping *,
+struct fast *tnfctl_fast_usdt(const struct maps *, int fd, const struct mapping *,
 	    const struct usdt_probe *, const char **why);
 /* The handle's probe that has a site there; NULL: none, or no more. */
 tnfctl_probe_t *tnfctl_fast_at(const tnfctl_handle_t *, uintptr_t address);

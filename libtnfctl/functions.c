@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/elf-file.h"
@@ -239,6 +240,57 @@ functions_describe(struct kp_uprobe_found *ret, int fd, const struct kp_uprobe_s
 		    sizeof ret->attrs - 2), ";", 2);
 }
 
+/* The functions of the file that was asked for last, by name: callers mostly ask for many of one
+   file. */
+struct place {
+	uint64_t address, offset;
+};
+
+static _Thread_local struct {
+	struct stat st;
+	struct map places;
+} latest;
+
+void
+tnfctl_functions_forget(void)
+{
+	tnf_map_free(&latest.places);
+	latest.st = (struct stat){ .st_ino = 0 };
+	tnfctl_function_types_forget();
+}
+
+static bool
+note_place(void *arg, const char *name, uint64_t address)
+{
+	struct place *p, place = { .address = address };
+	bool fresh;
+
+	if (tnf_elffile_offset(arg, address, &place.offset) &&
+	    (p = tnf_map_put(&latest.places, name, strlen(name), &fresh)) != NULL && fresh)
+		*p = place;
+	return true;
+}
+
+static const struct place *
+find_place(int fd, const char *name)
+{
+	struct elffile *e;
+	struct stat st;
+
+	if (fstat(fd, &st) != 0)
+		return NULL;
+	if (!tnfctl_file_same(&st, &latest.st)) {
+		tnfctl_functions_forget();
+		if ((e = tnf_elffile_open(fd)) == NULL)
+			return NULL;
+		tnf_map_init(&latest.places, sizeof(struct place));
+		tnf_elffile_functions(e, note_place, e);
+		tnf_elffile_close(e);
+		latest.st = st;
+	}
+	return tnf_map_get(&latest.places, name, strlen(name));
+}
+
 int
 tnfctl_functions_find(const struct kp_uprobe_spec *spec, struct kp_uprobe_found *ret)
 {
@@ -247,10 +299,8 @@ tnfctl_functions_find(const struct kp_uprobe_spec *spec, struct kp_uprobe_found 
 	struct usdt_args_named named;
 	struct kp_uprobe_spec plain = *spec;
 	int fd;
+	const struct place *place;
 	const char *why;
-	struct elffile *e;
-	uint64_t address;
-	bool found = false;
 	int r = 0;
 
 	plain.symbol[strcspn(plain.symbol, " ")] = '\0';
@@ -262,23 +312,17 @@ tnfctl_functions_find(const struct kp_uprobe_spec *spec, struct kp_uprobe_found 
 		close(fd);
 		return tnfctl_find_refuse(ret, ENOTSUP, why);
 	}
-	ret->site = calloc(1, sizeof *ret->site);
-	if (ret->site != NULL && (e = tnf_elffile_open(fd)) != NULL) {
-		found = tnf_elffile_function(e, plain.symbol, &address) &&
-		    tnf_elffile_offset(e, address, &ret->site[0].offset);
-		tnf_elffile_close(e);
-	}
-	if (!found) {
+	if ((place = find_place(fd, plain.symbol)) == NULL ||
+	    (ret->site = calloc(1, sizeof *ret->site)) == NULL) {
 		close(fd);
-		free(ret->site);
-		ret->site = NULL;
 		return tnfctl_find_refuse(ret, ENOENT, "the file has no such function any more");
 	}
+	ret->site[0].offset = place->offset;
 	ret->sites = 1;
 	if (args != NULL)
-		r = describe_named(ret, fd, spec, address, &named, at_return);
+		r = describe_named(ret, fd, spec, place->address, &named, at_return);
 	else
-		functions_describe(ret, fd, &plain, address, at_return);
+		functions_describe(ret, fd, &plain, place->address, at_return);
 	close(fd);
 	if (r != 0) {
 		free(ret->site);

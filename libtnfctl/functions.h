@@ -13,7 +13,7 @@
 #include "kernel-probes/uprobe.h"
 
 #define FUNCTIONS_MAX	512	/* that one pattern may choose of a file, for the kernel */
-#define FUNCTIONS_FAST_MAX 65536	/* the same, for fast probes */
+#define FUNCTIONS_FAST_MAX 131072	/* the same, for fast probes */
 
 /*
  * Calls fn for each function of an open file whose name the pattern fits: a regular
@@ -58,7 +58,8 @@ int	tnfctl_function_result(int fd, const char *path, uint64_t address,
 /* The type of a number of so many bytes; NULL: there is none. */
 const char *tnfctl_number_type(unsigned size, bool sign);
 
-/* Closes the file that was asked for last, which stays open for the next question. */
-void	tnfctl_function_types_forget(void);
+/* Frees what this thread knows of the file that was asked for last; it stays for the next question. */
+void	tnfctl_functions_forget(void);
+void	tnfctl_function_types_forget(void);	/* for that */
 
 #endif

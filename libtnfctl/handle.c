@@ -53,7 +53,7 @@ tnfctl_handle_empty(tnfctl_handle_t *h)
 	tnfctl_imports_free(h);
 	tnfctl_room_free(h->fast);
 	h->fast = NULL;
-	tnfctl_function_types_forget();
+	tnfctl_functions_forget();
 	while (h->nfiles > 0)
 		free(h->files[--h->nfiles]);
 	free(h->files);

@@ -20,7 +20,8 @@
 struct adding {
 	tnfctl_handle_t *h;	/* a process's, or ... */
 	struct kp *kp;		/* ... the kernel; else NULL */
-	const struct mapping *m;	/* of the process */
+	const struct maps *maps;	/* of the process, ... */
+	const struct mapping *m;	/* ... and the file's */
 	struct kp_uprobe_spec spec;
 	const char *base;	/* of the file's name */
 	bool	asked;		/* for the returns alone, whatever becomes of the program */
@@ -140,7 +141,7 @@ list_return(struct adding *a, const char *function, uint64_t address, const char
 
 	a->slow = a->none != NULL ? a->none : tnfctl_fast_return_none(a->h, function);
 	if (a->slow == NULL)
-		a->fast = tnfctl_fast_function(a->h, a->fd, a->m, address, &a->slow);
+		a->fast = tnfctl_fast_function(a->maps, a->fd, a->m, address, &a->slow);
 	if (a->fast != NULL && (entry = tnfctl_fast_at(a->h, a->fast->v[0].address)) == NULL) {
 		drop_fast(a);
 		a->slow = "its entry is no fast probe";
@@ -174,7 +175,7 @@ list_function(struct adding *a, const char *function, uint64_t address, const ch
 	else if (strstr(function, ".cold") != NULL)
 		a->slow = "it is a part of a function, to which jumps lead";
 	else
-		a->fast = tnfctl_fast_function(a->h, a->fd, a->m, address, &a->slow);
+		a->fast = tnfctl_fast_function(a->maps, a->fd, a->m, address, &a->slow);
 	if (a->fast != NULL && tnfctl_fast_at(a->h, a->fast->v[0].address) != NULL)
 		return drop_fast(a);
 	return list_probe(a, name, keys, NULL, NULL);
@@ -209,7 +210,7 @@ add_usdt_probe(struct adding *a, const struct usdt_probe *p)
 	if (a->kp != NULL)
 		return kp_uprobe_add(a->kp, name, keys, &a->spec, &id);
 	if (is_fast_wanted(a->h) && tnfctl_fast_any(a->h))
-		a->fast = tnfctl_fast_usdt(a->h, a->fd, a->m, p, &a->slow);
+		a->fast = tnfctl_fast_usdt(a->maps, a->fd, a->m, p, &a->slow);
 	if (a->fast != NULL && tnfctl_fast_at(a->h, a->fast->v[0].address) != NULL)
 		return drop_fast(a);
 	tnfctl_usdt_catalogue_find(p->provider, p->name, &named);
@@ -229,7 +230,7 @@ decide_usdt(struct adding *a, tnfctl_probe_t *p)
 	for (size_t n = 0; i->slow == NULL && o != NULL && n < o->n && p->fast == NULL; n++)
 		if (tnfctl_usdt_symbol(&o->v[n], symbol, sizeof symbol) &&
 		    strcmp(symbol, i->spec.symbol) == 0)
-			p->fast = tnfctl_fast_usdt(a->h, a->fd, a->m, &o->v[n], &i->slow);
+			p->fast = tnfctl_fast_usdt(a->maps, a->fd, a->m, &o->v[n], &i->slow);
 	if (p->fast == NULL && i->slow == NULL)
 		i->slow = "its file has changed";
 	i->fast = p->fast != NULL;
@@ -274,8 +275,8 @@ tnfctl_import_undecided(const tnfctl_handle_t *h, const tnfctl_probe_t *p)
 void
 tnfctl_import_decide(tnfctl_handle_t *h, tnfctl_probe_t *p, bool run)
 {
-	struct adding a = { .h = h };
 	struct maps maps;
+	struct adding a = { .h = h, .maps = &maps };
 
 	if (p->import == NULL || p->gone || !tnfctl_import_undecided(h, p) ||
 	    ((a.none = tnfctl_fast_none(h, run)) != NULL && !run) || tnf_maps_read(h->pid, &maps) != 0)
@@ -287,9 +288,10 @@ tnfctl_import_decide(tnfctl_handle_t *h, tnfctl_probe_t *p, bool run)
 }
 
 bool
-tnfctl_imports_add_usdt(tnfctl_handle_t *h, int fd, const struct mapping *m, const char *path)
+tnfctl_imports_add_usdt(tnfctl_handle_t *h, int fd, const struct maps *maps, const struct mapping *m,
+    const char *path)
 {
-	struct adding a = { .h = h, .m = m, .spec.pid = (int32_t)h->pid };
+	struct adding a = { .h = h, .maps = maps, .m = m, .spec.pid = (int32_t)h->pid };
 	const struct usdt_object *o = tnfctl_usdt_probes_of(fd);
 
 	set_file(&a, fd, path, m->path);
@@ -465,6 +467,7 @@ add_of_maps(struct adding *a, const char *pattern)
 		return tnfctl_error_set(TNFCTL_ERR_BADARG, "this handle has no imported probes");
 	if ((error = tnf_maps_read(a->h->pid, &maps)) != 0)
 		return tnfctl_error_set_errno(error, "process %d: its mappings", (int)a->h->pid);
+	a->maps = &maps;
 	for (size_t i = 0; i < maps.n && fits && a->error == 0; i++) {
 		a->m = m = &maps.m[i];
 		if (!m->exec || m->inode == 0 || (latest != NULL && mapping_same_file(m, latest)) ||

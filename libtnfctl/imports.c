@@ -81,7 +81,7 @@ file_seen(struct imports *im, const struct mapping *m)
 }
 
 static bool
-read_file(tnfctl_handle_t *h, const struct mapping *m)
+read_file(tnfctl_handle_t *h, const struct maps *maps, const struct mapping *m)
 {
 	struct imports *im = h->imports;
 	char path[KP_FILE_MAX];
@@ -95,7 +95,7 @@ read_file(tnfctl_handle_t *h, const struct mapping *m)
 	v[im->n++] = (struct mapped_file){ { m->device, m->inode }, true };
 	if ((fd = tnfctl_proc_open_mapped(h->pid, m, path, sizeof path)) < 0)
 		return true;
-	good = tnfctl_imports_add_usdt(h, fd, m, path);
+	good = tnfctl_imports_add_usdt(h, fd, maps, m, path);
 	close(fd);
 	return good;
 }
@@ -140,7 +140,7 @@ tnfctl_imports_refresh(tnfctl_handle_t *h)
 	for (size_t i = 0; good && i < maps.n; i++) {
 		if (!maps.m[i].exec || maps.m[i].inode == 0)
 			continue;
-		good = file_seen(h->imports, &maps.m[i]) || read_file(h, &maps.m[i]);
+		good = file_seen(h->imports, &maps.m[i]) || read_file(h, &maps, &maps.m[i]);
 	}
 	if (maps.n > 0)
 		forget_files(h);

@@ -60,7 +60,8 @@ void	tnfctl_imports_finder(void);
 
 /* imports-add.c: adds the USDT probes of a file that the process has mapped and we have open as
    'fd', by the name 'path'.  False: no memory. */
-bool	tnfctl_imports_add_usdt(tnfctl_handle_t *, int fd, const struct mapping *, const char *path);
+bool	tnfctl_imports_add_usdt(tnfctl_handle_t *, int fd, const struct maps *, const struct mapping *,
+	    const char *path);
 /* Has a USDT probe of the process yet to be looked at, whether it can be a fast one?  decide: looks
    at all of its file.  'run': see tnfctl_fast_none(); without it the question may stay open. */
 bool	tnfctl_import_undecided(const tnfctl_handle_t *, const tnfctl_probe_t *);

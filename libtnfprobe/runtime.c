@@ -44,11 +44,11 @@ static const struct tnf_tag_data *const kinds[] = {
 };
 #define NKINDS	(sizeof(kinds) / sizeof(kinds[0]))
 
-/* A control block points to this piece of memory, which is never freed.  All of them form
-   a chain, so that a search for leaks finds them from here. */
+/* A control block points to this piece of memory, which is never freed. */
 struct meaning {
-	struct meaning	*next;
-	uint32_t	event_size;
+	struct meaning	*next;		/* in its chain */
+	struct tnf_probe_control *probe;
+	uint32_t	hash, event_size;
 	unsigned	n;		/* arguments */
 	unsigned char	kinds[TNF_ARGUMENTS_MAX];
 	unsigned char	at[TNF_ARGUMENTS_MAX];	/* their places in the event */
@@ -56,7 +56,10 @@ struct meaning {
 	char		attrs[];
 };
 
-static struct meaning *meanings;
+/* Chains by hash: a program may have a hundred thousand.  A search for leaks finds them from here. */
+#define CHAINS		4096u
+
+static struct meaning *meanings[CHAINS];
 static uint32_t lock;
 
 static void
@@ -110,6 +113,16 @@ may_be_defined(const char *name, const char *keys, const char *detail,
 	return len <= ATTRS_MAX;
 }
 
+static uint32_t
+hash_of(const char *s)
+{
+	uint32_t h = 2166136261u;
+
+	while (*s != '\0')
+		h = (h ^ (unsigned char)*s++) * 16777619u;
+	return h;
+}
+
 /* Puts it all in one place; to be freed. */
 static struct meaning *
 new_meaning(const char *name, const char *keys, const char *detail,
@@ -134,6 +147,7 @@ new_meaning(const char *name, const char *keys, const char *detail,
 	}
 	to = stpcpy(stpcpy(stpcpy(stpcpy(to, ";keys "), keys), ";"), detail);
 	m->event_size = (at + align - 1) & ~(align - 1);
+	m->hash = hash_of(m->attrs);
 	fit = realloc(m, sizeof(*m) + (size_t)(to - m->attrs) + 1);
 	return fit == NULL ? m : fit;
 }
@@ -157,17 +171,12 @@ blocks_of(struct tnf_probe_pool *pool)
 static struct tnf_probe_control *
 runtime_find(const struct meaning *m)
 {
-	struct tnf_probe_pool *pool;
-	struct tnf_probe_control *p;
+	const struct meaning *o = __atomic_load_n(&meanings[m->hash % CHAINS], __ATOMIC_ACQUIRE);
 
-	pool = __atomic_load_n(&_tnf_process_control.pools, __ATOMIC_ACQUIRE);
-	for (; pool != NULL; pool = pool->next)
-		for (p = blocks_of(pool); p < blocks_of(pool) + POOL_BLOCKS; p++)
-			if (__atomic_load_n(&p->tnf_version, __ATOMIC_ACQUIRE) == TNF_PROBE_ABI &&
-			    memcmp(meaning_of(p)->kinds, m->kinds, sizeof(m->kinds)) == 0 &&
-			    strcmp(p->attrs, m->attrs) == 0)
-				return p;
-	return NULL;
+	while (o != NULL && (o->hash != m->hash || memcmp(o->kinds, m->kinds, sizeof(m->kinds)) != 0 ||
+	    strcmp(o->attrs, m->attrs) != 0))
+		o = o->next;
+	return o == NULL ? NULL : o->probe;
 }
 
 static struct tnf_probe_pool *
@@ -217,9 +226,10 @@ tell_controller(void)
 }
 
 static struct tnf_probe_control *
-runtime_make(const struct meaning *m)
+runtime_make(struct meaning *m)
 {
 	struct tnf_probe_control *p = new_block();
+	struct meaning **chain = &meanings[m->hash % CHAINS];
 
 	if (p == NULL)
 		return NULL;
@@ -228,6 +238,10 @@ runtime_make(const struct meaning *m)
 	p->attrs = m->attrs;
 	p->slots = m->slots;
 	__atomic_store_n(&p->tnf_version, TNF_PROBE_ABI, __ATOMIC_RELEASE);
+	m->probe = p;
+	m->next = __atomic_load_n(chain, __ATOMIC_RELAXED);
+	while (!__atomic_compare_exchange_n(chain, &m->next, m, true, __ATOMIC_RELEASE, __ATOMIC_RELAXED))
+		;
 	return p;
 }
 
@@ -252,13 +266,8 @@ tnf_runtime_define(const char *name, const char *keys, const char *detail,
 		tnf_span_look_locked();
 	lock_take();
 	old = p = runtime_find(m);
-	if (p == NULL && (p = runtime_make(m)) != NULL) {
-		m->next = __atomic_load_n(&meanings, __ATOMIC_RELAXED);
-		while (!__atomic_compare_exchange_n(&meanings, &m->next, m, true,
-		    __ATOMIC_RELEASE, __ATOMIC_RELAXED))
-			;
+	if (p == NULL && (p = runtime_make(m)) != NULL)
 		tnf_auto_defined(p);
-	}
 	tnf_runtime_unlock();
 	if (p == NULL || old != NULL)
 		free(m);
