@@ -28,7 +28,7 @@ test_mount() {
 	mount -t "$1" -o mode=0700 "$1" "$2" 2>/dev/null && test_mounted="$2 $test_mounted"
 }
 
-# What a test has set up, and its own exit status is kept.
+# Undoes what a test has set up; the test's own exit status is kept.
 test_end() {
 	# shellcheck disable=SC2086  # words are meant
 	[ -z "$test_mounted" ] || umount -l $test_mounted

@@ -26,7 +26,7 @@ out_teardown(void)
 	tnf_out_close(&o);
 }
 
-/* What was written since the last call is this, and no byte more. */
+/* The text written since the last call is this, and no byte more. */
 static void
 out_is(const char *want)
 {

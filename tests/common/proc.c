@@ -270,7 +270,7 @@ START_TEST(whole)
 }
 END_TEST
 
-/* What cannot be opened is -1, with the reason. */
+/* A file that cannot be opened gives -1 and the reason. */
 START_TEST(no_file)
 {
 	char text[16];

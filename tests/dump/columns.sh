@@ -123,7 +123,7 @@ done
 # that tells it.
 "$tnfdump" --pretty --no-header $trace | grep -q ^20 && fail "--pretty: a time of day"
 
-# What is made of a trace is not for more people than the trace.
+# A file made from a trace is not for more people than the trace.
 "$mktrace" -n 10 "$TMP/x.tnf" || fail "mktrace"
 umask 022
 chmod 0600 "$TMP/x.tnf"

@@ -197,7 +197,7 @@ fi
 "$tnfdump" --no-header --to csv k.tnf 2> /dev/null | head -1 | grep -q '^1000,' ||
 	fail "csv --no-header"
 
-# What was cut is told once and in the exit status, in every format.
+# A cut trace is told once and in the exit status, in every format.
 for kind in circle array; do
 	"$odd" $kind $kind || fail "odd"
 	for option in '' --pretty --to=jsonl --to=csv --to=chrome --to=perfetto '--to=ctf -o ctf' \
@@ -238,7 +238,7 @@ pid_7;[more];vfs_read;schedule;thread_block 1
 pid_7;entry_SYSCALL_64_after_hwframe;vfs_read;schedule;thread_block 1" ] ||
 	fail "folded: $(cat out)"
 
-# What each CPU has, and since when all have all.
+# --info tells what each CPU has, and since when all CPUs have all.
 {
 	echo kernel; echo blocks 8; echo wrap; echo kernel-part; echo cursor 32; echo probe step a n:tnf_int32
 	awk 'BEGIN { for (i = 1; i <= 6000; i++) printf "%d 7 7 256 %d step %d\n", i * 100000, i % 50 == 0, i }'

@@ -10,7 +10,7 @@
 #include "tests/dump/fake.h"
 #include "analysis/units.h"
 
-/* What an expression says about an event of a probe (see fake.c). */
+/* Expressions, and whether they keep an event of a probe (see fake.c). */
 static const struct {
 	const char *text;
 	unsigned    probe;

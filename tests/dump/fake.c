@@ -47,7 +47,7 @@ static struct tnf_probe probes[FAKE_PROBES] = {
 	  .n_members = 3, .members = call },
 };
 
-/* What a member of that name holds. */
+/* The value of a member by its name. */
 static struct { const char *name; struct tnf_value v; } values[] = {
 	{ .name = "num" }, { .name = "big" }, { .name = "real" },
 	{ .name = "text" }, { .name = "point" }, { .name = "sysnum" },

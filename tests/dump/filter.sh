@@ -132,7 +132,7 @@ tnfdump: --stats: no probe has a member sizee: did you mean size?" ] ||
 "$tnfdump" -o - $trace > "$TMP/out" && [ -s "$TMP/out" ] && [ ! -e ./- ] ||
 	fail "-o - is not standard output"
 
-# What is read is not written over, whatever the format.
+# A file that is read is not written over, whatever the format.
 cp $trace "$TMP/source"
 for format in text jsonl tnf; do
 	"$tnfdump" --to $format -o "$TMP/source" "$TMP/source" 2> "$TMP/err" &&

@@ -54,7 +54,7 @@ order() { "$tnfdump" --no-header --to jsonl --hosts "$@" web.tnf app.tnf db.tnf 
 marks() { "$tnfdump" --no-header --to jsonl --hosts "$@" web.tnf app.tnf db.tnf |
 	jq -r 'if .unordered then "~" else "." end' | tr -d '\n'; }
 
-# What the clocks say is wrong by up to 5 ms, and nothing here is that far apart ...
+# The clocks are wrong by up to 5 ms, and nothing here is that far apart ...
 [ "$(order)" != "$causal" ] || wrong "in order by themselves"
 same "marks" "$(marks)" "..~~~~~~"
 # ... with the true offsets and no error all is in order, at the true times ...
@@ -90,7 +90,7 @@ grep -q 'contradict each other' err || wrong "impossible messages: $(cat err)"
 order --message ask,answer,nope > out 2> err
 grep -q 'none went from one host' err || wrong "no messages: $(cat err)"
 
-# What an asker measured is better than what these kernels say, of all or of none.
+# The asker's measure is better than what these kernels say, for all hosts or for none.
 for h in web:0 app:-3000000 db:2000000; do
 	mkdir -p "asked/${h%:*}/incident"
 	cp "${h%:*}.tnf" "asked/${h%:*}/incident/process.tnf"
@@ -104,7 +104,7 @@ same "asked: order" "$(jq -r '"\(.host):\(.probe)"' out | tr '\n' ' ')" "$causal
 "$tnfdump" --hosts asked/web asked/app asked/db > out || wrong "asked: text"
 grep -qx 'host app: clock -3.000000 ms, error 0.040000 ms (asker), 1 file' out || wrong "asked: $(head -3 out)"
 grep -q '^ *0.200000 *0.200000   app .* got ' out || wrong "text: $(cat out)"
-# What its trigger asked others for lies below an incident, and is not this machine's; nor is
+# Traces that its trigger asked others for lie below an incident, and are not this machine's; nor is
 # what has a clock of its own.
 mkdir -p asked/web/incident/hosts/db asked/web/beside
 cp db.tnf asked/web/incident/hosts/db/ && cp app.tnf asked/app/clock asked/web/beside/
@@ -144,7 +144,7 @@ set -- --clock app=-3ms --clock db=2ms --clock web=0s web.tnf app.tnf db.tnf
 same chrome "$(jq -r '[.traceEvents[] | select(.name == "process_name") | .args.name] | sort | join(",")' c.json)" \
 	"app: appd,db: dbd,web: webd"
 same "chrome: processes" "$(jq '[.traceEvents[].pid] | unique | length' c.json)" 3
-# Of a thousand and one machines each process has a number, and messages are not looked for.
+# With a thousand and one machines each process has a number, and messages are not looked for.
 i=1000
 while [ $((i += 1)) -le 2001 ]; do mkdir -p "many/$i" && ln lone.tnf "many/$i/"; done
 "$tnfdump" --hosts --to chrome --message ask,got,id many/* > c.json 2> err || wrong "many: $(cat err)"

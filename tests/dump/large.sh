@@ -29,7 +29,7 @@ same --info=json a.tnf b.tnf
 same --info a.tnf
 same --info b.tnf
 same --info a.tnf b.tnf
-# What is there before the events are counted comes before them.
+# Facts that are known before the events are counted are printed before them.
 "$tnfdump" --info a.tnf | head -n 1 | grep -qx 'a.tnf:' || fail "--info into head"
 same --stats a.tnf
 end=$("$tnfdump" --columns elapsed --no-header a.tnf | awk 'END { print $1 }')

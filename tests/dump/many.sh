@@ -10,7 +10,7 @@ for n in 15000 60000; do
 	"$mktrace" -k -P -b 256 -p none -n $n -t $n "$TMP/$n.tnf" || fail "mktrace"
 done
 
-# What is there is told: each process once.
+# Each process is told once.
 [ "$("$tnfdump" --stats=pid "$TMP/15000.tnf" | grep -c ' pid=')" = 15000 ] || fail "--stats=pid"
 [ "$("$tnfdump" --tree "$TMP/15000.tnf" | grep -c work_none)" = 15000 ] || fail "--tree"
 

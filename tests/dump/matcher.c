@@ -77,7 +77,7 @@ static const struct {
 	{ "a,b,1,2,3,4,5", NULL, NULL, { NULL }, "more than 4 members" },
 };
 
-/* What pairs_rule() returns is what the good texts of the table say, in their order. */
+/* pairs_rule() returns what the good texts of the table say, in their order. */
 static void
 check_rules(const struct pairs *p)
 {
@@ -178,7 +178,7 @@ END_TEST
 
 enum { EVENTS = 30000, FORGET = 97, FORGET_ALL = 4999 };
 
-/* What a pair is of: a thread; two members, also on two machines; of the kernel, on one
+/* A pair belongs to a thread; to two members, also on two machines; to the kernel, on one
    machine; one member. */
 enum kind { WORK, GET, IO, FD, KINDS };
 
@@ -218,7 +218,7 @@ pick(unsigned n)
 	return (unsigned)(chance >> 33) % n;
 }
 
-/* What tells instances apart, as one number. */
+/* The values that tell instances apart, as one number. */
 static unsigned
 instance(const struct event *e)
 {

@@ -91,7 +91,7 @@ done <<'M'
 2|--to: json: neither a format nor a time: formats are text jsonl csv |--to json a.tnf
 M
 
-# What is not paired is not shown as pairs.
+# Events that are not paired are not shown as pairs.
 "$tnfdump" --pair work_start,work_end,nosuch --stats a.tnf 2> /dev/null | grep -q what &&
 	fail "--pair: pairs of what cannot be told apart"
 [ "$("$tnfdump" --pair work_start,work_end,n --stats a.tnf | grep -c what)" -eq 1 ] ||

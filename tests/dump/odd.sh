@@ -62,7 +62,7 @@ done
 	fail "circle: $(cat err)"
 
 # Original readers find a block by masking an address: no larger than a page.
-# What is larger than that together follows in further blocks.
+# Events that are larger than that together follow in further blocks.
 "$odd" large large || fail "odd large"
 "$tnfdump" large > want && "$tnfdump" --to=tnf large > slice && "$tnfdump" slice > got ||
 	fail "large: not all of it"
@@ -77,7 +77,7 @@ for word in $(od -An -tx4 -j$((at + 4)) -N16 slice); do
 	[ $((0x$word)) -eq $((at | 0x80000000)) ] || fail "circle: $word at $at"
 done
 
-# What the reader of another format has to cope with.
+# Readers of other formats have to cope with these.
 if command -v python3 > /dev/null; then
 	for kind in names strings circle; do
 		for format in --to=jsonl --to=chrome --info=json; do
@@ -92,7 +92,7 @@ fi
 "$tnfdump" --columns=src line | grep -q 'f.c:1*$' || fail "src"
 [ "$("$tnfdump" --to=folded strings)" = "pid_7;strings 2" ] || fail "folded"
 
-# What is in a trace does not reach a terminal raw on standard error either.
+# Bytes of a trace do not reach a terminal raw on standard error either.
 "$tnfdump" --where 'e_sc == 1' names > /dev/null 2> err
 grep -q 'no probe has a member e_sc: did you mean e.x1bsc?' err ||
 	fail "hint: $(cat err)"

@@ -50,7 +50,7 @@ keeps '' -p 101
 says 'tnfdump: -p 101: a thread, not a process: --tid 101'
 keeps '1 2 3 ' -p 100,999
 says 'tnfdump: -p 999: no event that was read is of that process'
-# What another filter drops was there.
+# An event that another filter drops was there.
 keeps '1 ' --where 'n == 1' -p 100,200
 says ''
 

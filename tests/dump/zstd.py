@@ -84,7 +84,7 @@ def cut(data):
             if n > len(packed) // 2:
                 fail("cut at", n, "of", len(packed), "is refused:", said)
             continue
-        # What a frame still had must be there, in order.
+        # The events that a frame still had must be there, in order.
         if not set(numbers(lines)) <= want or status == 0:
             fail("cut at", n, ": other events, or no word:", said, lines[:3])
         if "the compressed data ends early" not in said:

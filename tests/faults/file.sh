@@ -120,7 +120,7 @@ wait $prex || wrong "prex's status is $?"
 says '/f: .*removed'
 [ ! -e f ] || wrong "somebody has made it again"
 
-# What stands under the name is not ours and must stay as it is.
+# A file that stands under the name is not ours and must stay as it is.
 for kind in file link pipe directory; do
 	what="$kind put in the place of the trace file"
 	target ready slow=50 ready

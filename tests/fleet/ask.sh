@@ -92,7 +92,7 @@ kill -9 "$PID_slow"
 start_agent slow
 wait $ASK || wrong "slow: $(cat out slow.log)"
 cmp -s rec/slow/shop.tnf slow/slow/shop.tnf || wrong "slow: differs"
-# What was there was not fetched once more.
+# Bytes that were there were not fetched once more.
 size=$(stat -c %s rec/slow/shop.tnf)
 grep -q ", $((size - had)) bytes (.* $had were there" out || wrong "slow: had $had of $size: $(cat out)"
 
@@ -133,7 +133,7 @@ done
 grep -q 'missing: few: refused: asked too often' out || wrong "limit of honest: $(cat out)"
 ask -o few1 > out 2>&1 || wrong "a question that was asked before is none: $(cat out)"
 
-# What was filtered for others goes when it takes too much; notes of questions by age.
+# Files that were filtered for others go when they take too much; notes of questions by age.
 agent small role=small
 sed -i 's/^directory/limit = 8m\n&/' small.conf
 kill -9 "$PID_small"

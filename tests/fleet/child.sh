@@ -31,7 +31,7 @@ watch() {
 	STARTED="$STARTED $A"
 }
 
-# Nobody listens there.
+# No server listens there.
 configure 'servers = nats://127.0.0.1:1' 'labels = x=1'
 watch
 [ "$(ps -o ni= -p "$A" | tr -d ' ')" -ge 0 ] || wrong "the agent goes before others"
@@ -84,7 +84,7 @@ wait_for 120 answers_all 1 || wrong "not connected later: $(cat try.out late.log
 kill "$PID_late"
 wait_for 120 ended "$PID_late" || wrong "SIGTERM does not end it"
 
-# Who is to be asked has gone: incidents are written all the same, and tnfwatch ends.
+# The one to be asked has gone: incidents are written all the same, and tnfwatch ends.
 configure "servers = $NATS" '[trigger call]' 'after = 10ms' 'ask = label role=late wait 500s'
 watch
 written() { [ -e "kept/a/incidents/$id/incident.json" ]; }

@@ -41,7 +41,7 @@ find . -name '*evil*' | grep . && wrong "evil names"
 grep -q "$(printf '\033')" out && wrong "controls on the terminal"
 [ "$(ls deep/all | tr '\n' ' ')" = "good liar " ] || wrong "directories: $(ls deep/all)"
 
-# Who has too much, sends less than he was asked for, or never comes to an end is given up.
+# An agent that has too much, sends less than asked for, or never comes to an end is given up.
 kill -9 "$LIARS"
 LIARS=
 for h in greedy drip slow; do
@@ -59,7 +59,7 @@ grep -q '^missing: slow: .* takes longer than --deadline$' out || wrong "slow: $
 find three -name e.tnf | grep . && wrong "three: a file"
 for p in $LIARS; do kill -9 "$p"; done
 
-# What does not come in time is asked for in smaller pieces, which do.
+# A piece that does not come in time is asked for in smaller pieces, which do.
 : > far.out
 python3 "$liar" "${NATS#nats://}" agent far > far.out 2>&1 &
 FAR=$!

@@ -1,5 +1,5 @@
 # shellcheck shell=sh
-# What the tests of the fleet share; tests/lib.sh comes first.  Each has a nats-server of
+# Functions that the tests of the fleet share; tests/lib.sh comes first.  Each has a nats-server of
 # its own, on a port that it chooses itself.
 
 fleet_programs() {

@@ -105,7 +105,7 @@ wait_for 120 answers_host web1 || wrong "web1 with a false one: $(cat try.out)"
 ask --hosts web1 -o imp2 > out 2>&1
 cmp -s rec/web1/shop.tnf imp2/web1/shop.tnf || wrong "the false one's files: $(cat out)"
 
-# What does not fit together, by name.
+# Things that do not fit together, by name.
 conf bad.conf "$(as boss stranger)"
 refused "another CA" '\[fleet\] servers = tls://127.0.0.1:.*certificate'
 conf bad.conf "$(as outsider)"

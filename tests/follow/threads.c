@@ -118,7 +118,7 @@ take(const struct tnf_event *ev)
 
 	if (!tnf_event_value(ev, 0, &thread) || !tnf_event_value(ev, 1, &n))
 		fail("an event without values");
-	/* What a thread commits while we look may come before what it committed just
+	/* An event that a thread commits while we look may come before what it committed just
 	   before that: in an order of time alone if one waits a little. */
 	if (thread.u.i < 0 || thread.u.i >= THREADS || n.u.i < 0 || n.u.i >= room)
 		fail("an event with wrong values");

@@ -124,7 +124,7 @@ for report in (["--stats"], ["--stats=text"], ["--info"], ["--tree"]):
     check(re.search(rb"[\x00-\x08\x0b-\x1f\x7f]|\xc2[\x80-\x9f]", dump(*report)) is None, report[0] + ": a control character")
 
 
-# What tnfdump says to a terminal by itself: colours, and --top's screen.
+# Sequences that tnfdump itself sends to a terminal: colours, and --top's screen.
 OWN = re.compile(rb"\x1b\[([0-9;]*m|H|J|K|\?25[hl]|\?1049[hl])")
 
 

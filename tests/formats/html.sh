@@ -8,7 +8,7 @@ need_golden
 scratch
 unshare -rn true 2>/dev/null || skip "no network namespace of one's own here"
 mkdir "$TMP/home"
-# What nobody would write: markup in names and strings, circles, 60 members.
+# Traces that nobody would write: markup in names and strings, circles, 60 members.
 for kind in line names strings circle list array; do
 	"$odd" $kind "$TMP/odd-$kind" || fail "odd $kind"
 	set -- "$@" "$TMP/odd-$kind"

@@ -27,7 +27,7 @@ for format in csv jsonl folded chrome sqlite; do
 	"$tnfdump" --to $format -o trace.$format trace.tnf || exit 1
 done
 
-# What tnfdump itself says.
+# The counts by tnfdump itself.
 sqlite3 -readonly -separator , trace.sqlite <"$sql/counts.sql" >counts.want
 sqlite3 -readonly -separator , trace.sqlite "SELECT span, count(*) AS n, sum(duration) AS ns,
     min(duration), max(duration) FROM pairs GROUP BY span ORDER BY ns DESC" >durations.want

@@ -285,7 +285,7 @@ def flame(page):
     check(total()[1] == "request", "Backspace does not zoom out", total())
     page.browser.keys(KEYS["escape"], "\ue013", "\ue015", KEYS["enter"])
     check(total()[1] in ("server", "request"), "keys", total())
-    # Of a selection, and compared with the whole.
+    # The flame graph of a selection, and compared with the whole.
     page.press("compare others with the whole", "flame")
     page.ask("trace.line.select([0, 10e6])")
     check(total()[0] == 9 * 100e3, "the flame graph of a selection", total())

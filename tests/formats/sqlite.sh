@@ -77,7 +77,7 @@ for kind in line names strings circle list array; do
 	timeout 60 "$tnfdump" --to sqlite -o x.db $kind 2> err
 	[ $? -le 1 ] && [ -e x.db ] || { wrong "$kind: $(cat err)"; continue; }
 	[ "$(ask x.db 'PRAGMA integrity_check')" = ok ] || wrong "$kind: integrity"
-	# Of a circle each way prints, with its message.
+	# Each way prints a circle, with its message.
 	[ "$(ask x.db 'SELECT count(*) FROM events')" -eq \
 	    "$("$tnfdump" --to jsonl $kind 2>/dev/null | tail -n +2 | wc -l)" ] || wrong "$kind: events"
 	ask x.db "SELECT name FROM sqlite_master WHERE type = 'view'" | while read -r view; do

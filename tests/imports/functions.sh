@@ -7,7 +7,7 @@
 . "${TNF_SOURCE:-$(dirname "$0")/../..}/tests/imports/lib.sh"
 victim=$(readlink -f "$1")
 
-# Of a file: a process that starts later.
+# Functions of a file: a process that starts later.
 "$prex" -k > "$TMP/list" 2>&1 <<X || fail "prex -k: $(cat "$TMP/list")"
 import '$victim'
 list name probes keys=function
@@ -66,7 +66,7 @@ if command -v objcopy > /dev/null; then
 	described "$TMP/apart" "arg1: [0-9]* arg2: $large arg3: [1-9].*" "value: [0-9]*"
 fi
 
-# Of one process: what its library does for it.
+# Functions of one process: what its library does for it.
 victim_start "$victim" -w
 "$prex" --no-fast -p "$pid" > "$TMP/list" 2>&1 <<X || fail "prex -p: $(cat "$TMP/list")"
 trace function=/^fgets\$/ return=/^fgets\$/

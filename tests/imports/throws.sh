@@ -1,7 +1,7 @@
 #!/bin/sh
 # A return that is traced ends a program whose exceptions pass it, as the kernel exchanges the
 # address to return to: of functions of a C++ program there is the call alone, unless the
-# return is asked for.  Of a Go program's, which moves its stacks, there is no return at all.
+# return is asked for.  A Go program, which moves its stacks, has no returns at all.
 # A function can be named by its probe, without a list of it before.
 . "${TNF_SOURCE:-$(dirname "$0")/../..}/tests/imports/lib.sh"
 need_program "${CXX:-g++}" "${CC:-gcc}"
@@ -24,7 +24,7 @@ int main()
 	} while (fgets(line, sizeof line, stdin) != NULL);
 }
 X
-# What a file of Go has: a section of that name, and names with a dot.
+# A file of Go has these: a section of that name, and names with a dot.
 cat > "$TMP/gopher.c" <<'X'
 #include <stdio.h>
 __asm__(".pushsection .gopclntab,\"a\"\n.quad 0\n.popsection");

@@ -21,7 +21,7 @@ event() {
 	}
 }
 
-# Of a file, in whatever process runs it.
+# Probes of a file, in whatever process runs it.
 victim_start "$victim" -w
 "$prex" -k > "$TMP/list" <<X || fail "prex -k"
 import '$victim'
@@ -58,7 +58,7 @@ pins_are 0 || fail "links stay: $(ls $pins)"
 buffer_end
 victim_end
 
-# Of one process, which is not stopped: it has a library later; what prex has switched
+# Probes of one process, which is not stopped: it has a library later; what prex has switched
 # on outlives it, though it is killed, and goes when the process has ended.
 victim_start "$victim" -l "$lib"
 other=$("$victim" 1)

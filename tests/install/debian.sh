@@ -1,5 +1,5 @@
 #!/bin/sh
-# What debian/ says and what the tree has drift apart unseen until a package is built:
+# debian/ and the tree drift apart unseen until a package is built:
 # a new library to build with, a new file, a new function.  packages.sh builds them.
 . "$TNF_SOURCE/tests/install/stage.sh"
 debian=$TNF_SOURCE/debian

@@ -17,7 +17,7 @@ command -v debootstrap >/dev/null || { echo "fresh-root: needs debootstrap: apt-
 top=$(cd "$(dirname "$0")/../.." && pwd) || exit 1
 root=$1; shift
 
-# What is mounted here is seen by nobody else and ends with the script.
+# These mounts are seen by nobody else and end with the script.
 if [ -z "${FRESH_INSIDE-}" ]; then
 	FRESH_INSIDE=1 exec unshare -m "$0" "$root" "$@"
 fi

@@ -1,5 +1,5 @@
 #!/bin/sh
-# What a packager and a user do: install, then build programs from what is
+# Does what a packager and a user do: install, then build programs from what is
 # installed, by pkg-config, shared and static.
 . "$TNF_SOURCE/tests/install/stage.sh"
 need_program pkg-config

@@ -42,7 +42,7 @@ while IFS=: read -r room below; do
 	done <"$TMP/includes"
 done <"$TMP/layers"
 
-# What is done in one place, and the place: a pattern and a file.
+# Things that are done in one place alone, and the place: a pattern and a file.
 cat >"$TMP/once" <<'T'
 \<gelf_get|\<elf_begin|\<elf_memory|\<elf_strptr	common/elf-file.c
 "/proc/kallsyms"	common/proc.h
@@ -59,7 +59,7 @@ done <"$TMP/once"
 grep -rnE --include='*.[ch]' '\<tnfctl_[a-z]' kernel-probes >"$TMP/above" &&
 	bad "kernel-probes has a prefix of its own, kp_: $(cat "$TMP/above")"
 
-# Of tnfwatch, tnffleet sees the configuration and the socket.
+# tnffleet sees only the configuration and the socket of tnfwatch.
 grep -rnE --include='*.[ch]' '"tnfwatch/' tnffleet | grep -vE '"tnfwatch/(config|watch|util)\.h"' >"$TMP/far" &&
 	bad "tnffleet sees more of tnfwatch than its configuration and socket: $(cat "$TMP/far")"
 
@@ -69,7 +69,7 @@ for room in common format analysis; do
 	grep -rnE --include='*.[ch]' "(^|[^_[:alnum:]\"])($names)([^_[:alnum:]]|\$)" "$room" | grep -vE ':[[:space:]]*(/\*| \*)' >"$TMP/loud" &&
 		bad "$room has neither a command line nor an output: $(cat "$TMP/loud")"
 done
-# What a reader follows is there: each file says its name at its head, and functions that
+# A reader can follow what comments say: each file says its name at its head, and functions that
 # comments name are somewhere in the code.
 rooms=$(cut -d: -f1 "$TMP/layers")
 # shellcheck disable=SC2086 # words

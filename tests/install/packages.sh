@@ -162,7 +162,7 @@ in_root() {
 		DEBIAN_FRONTEND=noninteractive "$@"
 }
 
-# What debian/tests/control says of a test: its names, or its value of a field.
+# Values of a test in debian/tests/control: its names, or its value of a field.
 tests_named() { sed -n 's/^Tests: *//p' "$top/debian/tests/control"; }
 field_of() {
 	awk -v test="$1" -v field="$2:" '$1 == "Tests:" { mine = $2 == test }

@@ -66,7 +66,7 @@ def man():
             yield [("$", "prex -p 4711", []), ("prex>", command, []), ("prex>", "quit", [])]
 
 
-# What has to be there.
+# Things that have to be there.
 
 def start(*words, **more):
     started.append(subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, **more))

@@ -18,7 +18,7 @@ done
 printf '[Unit]\nOnFailure=tnf-incident@%%n.service\n[Service]\nExecStart=%s\n' "$true" >shop.service
 cp tnf-incident@.service tnf-incident@shop.service.service
 
-# What it complains of, in our units.
+# Its complaints about our units.
 verify() { systemd-analyze verify --man=no "$@" 2>&1 | grep -E 'tnf|shop'; }
 verify ./tnfwatch.service ./shop.service ./tnf-incident@shop.service.service >said
 [ ! -s said ] || fail "systemd-analyze verify: $(cat said)"

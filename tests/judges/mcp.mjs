@@ -40,7 +40,7 @@ for (const [name, args] of Object.entries({
   incidents: {}, info: { files: trace }, stats: { files: trace }, states: { files: trace }, why: { files: trace },
   diff: { before: trace, after: trace }, sql: { files: [trace], query: 'SELECT count(*) AS n FROM events' },
 })) assert.ok((await call(name, args)).lines.length > 0, name);
-// What it refuses is a result that says so, and the session goes on.
+// A refusal is a result that says so, and the session goes on.
 for (const [name, args] of [['info', { files: '/etc/passwd' }], ['sql', { files: trace, query: 'DROP TABLE events' }], ['info', {}]]) {
   const r = await client.callTool({ name, arguments: args });
   assert.ok(r.isError, name);

@@ -7,7 +7,7 @@
 # The directory, TNF_ROOT and TNF_BUILD are those of boot.sh.  meson itself runs the
 # tests there: the root directory must have it, in the version that made the build, and
 # the build is whole ("ninja all meson-test-prereq").  TESTS is a regular expression:
-# only tests whose names match it (grep -E).  What one may take is TNF_SLOW (10) times
+# only tests whose names match it (grep -E).  Each may take TNF_SLOW (10) times
 # what it may take here.
 #
 # Prints meson's list, what the tests that failed said, why others were skipped, and the

@@ -24,7 +24,7 @@ grep -q 'No such file' "$TMP/err" || fail "$(cat "$TMP/err")"
 [ ! -e $dir ] || fail "a session that changed nothing left $dir"
 echo "ok: no buffer"
 
-# What is asked for is remembered before there is a buffer.
+# A request is remembered before there is a buffer.
 "$kpctl" enable syscall_start && "$kpctl" alloc 400000 >"$TMP/size" || fail "alloc"
 equal "size" "$(cat "$TMP/size")" 401408
 equal "pins are ours only" "$(find $dir -perm /077 | wc -l)" 0

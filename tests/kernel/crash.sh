@@ -39,7 +39,7 @@ mkdir -p "$2" && dir=$(cd "$2" && pwd) || exit 1
 export TNF_SOURCE TNF_BUILD TNF_APPEND TNF_QEMU TNF_REBOOT
 x=$TNF_READER/tnfxtract/tnfxtract dump=$TNF_READER/tnfdump/tnfdump
 rc=0
-# Where the memory begins, and addresses of the kernel's code; the instructions "jump to
+# The place where the memory begins, and addresses of the kernel's code; the instructions "jump to
 # here", and "let no interrupt in".
 case $(ls "$kernel/lib/modules") in
 *arm64*) machine=arm64 memory=1073741824 code=ffff800000000000
@@ -279,7 +279,7 @@ monitor quit '{}'
 wait $booted
 [ -s "$dir/elf" ] || die "no dump: see $dir/console"
 
-# Of the last event: seconds since the machine was started.
+# The time of the last event: seconds since the machine was started.
 last() {
 	"$dump" --info "$1" 2>/dev/null | sed -n 's/^  time: .* to \([0-9.]*\)$/\1/p'
 }
@@ -312,7 +312,7 @@ echo "$(wc -l <"$dir/printed") lines of the kernel in the context, among them"
 # shellcheck disable=SC2086
 grep $moments "$dir/printed"
 if [ -n "$instructions" ]; then
-	# Who hangs has begun a call of sethostname, and never ended it.
+	# The thread that hangs has begun a call of sethostname, and never ended it.
 	grep -a ' s: call ' "$dir/console" | tail -1
 	task=$("$dump" "$dir/by-kallsyms.tnf" | awk -v call=$sethostname '
 		$7 == "syscall_start" && $9 == call { print $4 }' | tail -1)

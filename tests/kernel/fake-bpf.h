@@ -2,7 +2,7 @@
  * fake-bpf.h - the code that writes to the buffer, as the kernel runs it, in a
  * program.
  *
- * Who includes it says what happens at each place where an interrupt makes a
+ * A file that includes this one says what happens at each place where an interrupt makes a
  * difference, interrupt(), and has the maps: fake_lookup(), fake_cpu().
  */
 #ifndef FAKE_BPF_H
@@ -59,7 +59,7 @@ static struct task_struct *bpf_get_current_task_btf(void) { return running; }
 static u64 bpf_ktime_get_ns(void) { return fake_clock(); }
 static long bpf_get_stack(void *ctx, void *to, u32 size, u64 flags) { return 0; }
 
-/* What is usual there is not here. */
+/* Things that are usual there are not usual here. */
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
 #pragma GCC diagnostic ignored "-Wpointer-arith"
 #pragma GCC diagnostic ignored "-Wcast-align"
@@ -75,7 +75,7 @@ int stack_write(u32 depth, u64 pos, u32 ref, u32 rec) { return 0; }
 
 #define FAKE_SCHED_TAG	0x80002002u
 
-/* What kp_buffer_alloc() does: the CPUs' blocks, all others in the pool. */
+/* Does what kp_buffer_alloc() does: the CPUs' blocks, all others in the pool. */
 static inline void
 fake_begin(struct tnf_ext *ext, struct kp_block *block, u32 first, u32 end,
     struct kp_cpu *cpu, u32 cpus, u64 *pool)

@@ -21,7 +21,7 @@ equal "writes after reads fault" "$(in_range address_fault readfirst | grep -c '
 equal "reads make no page, writes do" "$(in_range anon_zero readfirst | wc -l)" $n
 equal "no copies" "$(in_range anon_private written | wc -l)" 0
 
-# Where there are huge pages: of the one of zeroes there is no copy, either.
+# A kernel with huge pages: the huge page of zeroes has no copy, either.
 thp=/sys/kernel/mm/transparent_hugepage
 if grep -q '\[never\]' $thp/enabled 2>/dev/null || [ "$(cat $thp/use_zero_page 2>/dev/null)" != 1 ]; then
 	echo "no huge page of zeroes here: not tried"
@@ -79,7 +79,7 @@ pid=$(said pid)
 # Twice: once cold, once after reading.
 equal "pages leave the cache" "$(count "$pid" page_unmap)" $((2 * n))
 
-# What is remembered of a thread has a slot by the thread's number.  One that is not the
+# The memory of a thread has a slot by the thread's number.  One that is not the
 # leader has the leader's number when it has become another program; it must leave its
 # slot before.  Others on this machine may have taken some of the slots since.
 if ! command -v bpftool >/dev/null; then

@@ -7,7 +7,7 @@ need_program jq
 prex=$TNF_BUILD/prex/prex tnfxtract=$TNF_BUILD/tnfxtract/tnfxtract
 need_buffer
 k() { "$prex" -k -c "$1" >"$TMP/out" 2>"$TMP/err" || fail "$1: $(cat "$TMP/out" "$TMP/err")"; }
-# What there is, and what came later.
+# Prints the events that are there, and those that came later.
 look() {
 	"$tnfxtract" "$TMP/buf" 2>"$TMP/said.lost" || fail "tnfxtract: $(cat "$TMP/said.lost")"
 	# The wall clock and the names are as each copy found them.

@@ -65,7 +65,7 @@ if [ "$(uname -m)" = x86_64 ]; then
 	equal "no others" "$(count "$pid" physio_start)" 21
 fi
 
-# What moves no data is neither a read (64) nor a write (256).
+# A request that moves no data is neither a read (64) nor a write (256).
 if command -v blkdiscard >/dev/null; then
 	discard() { blkdiscard -o 1M -l 1M "$loop" && echo "done"; }
 	traced discard
@@ -87,7 +87,7 @@ pages=10160
 dd if=/dev/zero of="$image.merged" bs="$page" count=$pages conv=fsync 2>/dev/null || fail "dd"
 at_exit "rm -f $image.merged"
 if [ "$most" -gt 128 ]; then
-	# What others write to the disk meanwhile comes in between.  And on a busy machine the
+	# Writes of others to the disk come in between.  And on a busy machine the
 	# kernel sometimes runs no program at block_rq_complete for a millisecond: what then
 	# has no end is told as lost when its bio begins anew.
 	for try in 1 2 3 4 5 6; do
@@ -142,7 +142,7 @@ for try in 1 2 3 4 5 6; do
 	echo "requests without an end: $more, lost: $lost"
 done
 pid=$(said pid)
-# Of all that is read, the file is most.
+# Most of all that is read is the file.
 vnode=$(events "$pid" pagein | awk '{ s[$6] += $10 } END { for (v in s) print s[v], v }' |
 	sort -n | awk 'END { print $2 }')
 equal "bytes that come in" "$(events "$pid" pagein | grep "vnode: $vnode " | sum size)" $((n * page))

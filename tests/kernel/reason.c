@@ -289,7 +289,7 @@ others(void)
 	}
 }
 
-/* Where a function would be, the head has a lock, and behind that anything. */
+/* The head has a lock in the place of a function, and behind that anything. */
 static void
 locks(void)
 {
@@ -401,7 +401,7 @@ places(void)
 	expect("no functions are known", search(HOOK), 0);
 }
 
-/* Of a known stack the words up to the entry are read; elsewhere it is found all the same. */
+/* In a known stack the words up to the entry are read; elsewhere it is found all the same. */
 static void
 known_stacks(void)
 {

@@ -2,7 +2,7 @@
 # sched.sh - states of threads, why they block, and who waits in the queue.
 . "$(dirname "$0")/kernel.sh"
 
-# What faults do has a test of its own.
+# Faults have a test of their own.
 trace_begin 64000000 thread_state#1 thread_state#2 thread_state#3 thread_block thread_queue thread_create
 
 # A mutex: 20 times three threads sleep on it in user-lock state, and the reason is it.
@@ -59,7 +59,7 @@ traced "$work" waits 20
 pid=$(said pid)
 events "$pid" thread_block | sed 's/.*reason: \([^ ]*\).*/\1/' | sort | uniq -c | sort -rn >"$TMP/reasons"
 events "$pid" thread_block | grep -E 'reason: (0x)?0( |$)'
-# Who wakes a thread while it goes to sleep takes it from the queue, and nobody finds that
+# A waker takes a thread that is going to sleep from the queue, and nobody finds that
 # any more; and one who is woken for nothing, as the kernel may do, sleeps again.
 within "sleeps without an object" "$(awk '$2 == "0" || $2 == "0x0" { n = $1 } END { print n + 0 }' "$TMP/reasons")" 0 4
 within "poll and select of a pipe" "$(awk 'NR == 1 { print $1 }' "$TMP/reasons")" 38 52
@@ -117,7 +117,7 @@ within "longest queue seen" "$(events "$pid" thread_queue |
 	sed -n 's/.*cpuid: 0 .*queue_length: //p' | sort -n | tail -n 1)" 3 1000
 queued 2 20 79
 
-# What a stack has left of earlier calls leads nowhere: the search asks only for memory that
+# The remains of earlier calls in a stack lead nowhere: the search asks only for memory that
 # is there, and whoever else traces the kernel's faults sees none of ours.  A few in
 # thousands of sleeps are not explained; without the look there are hundreds.
 if [ -d /sys/kernel/tracing/events/exceptions/page_fault_kernel ]; then

@@ -124,7 +124,7 @@ write_event(u32 cpu)
 	event_end(&hit);
 }
 
-/* What a copy has of a CPU. */
+/* The part of a copy that a CPU wrote. */
 struct part {
 	u32 blocks, first, last;	/* numbers of blocks */
 	u32 events, low, high;

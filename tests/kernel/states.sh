@@ -30,7 +30,7 @@ other off && "$kpctl" off || fail "off"
 "$kpctl" status | grep ' lost 0 0 0 0 0 0 0 0 ' >"$TMP/lost" || skip "events were lost: $("$kpctl" status)"
 other status | grep ' lost 0 0 0 0 0 0 0 0 ' >"$TMP/lost" || skip "events were lost: $(other status)"
 
-# What the processes wrote of themselves: switches away by state, and blocks by reason.
+# The events that the processes wrote of themselves: switches away by state, and blocks by reason.
 ours() {
 	awk 'NR == FNR { ours[$1] = 1; next } !($1 in ours) { next }
 		$4 == "thread_block" { print $1, $2, $4, $6 }
@@ -59,7 +59,7 @@ sums "$TMP/filtered-times" "$TMP/buf"
 
 [ "$(wc -l <"$TMP/pids")" -ge 5 ] || fail "processes: $(cat "$TMP/pids")"
 [ "$(wc -l <"$TMP/all")" -ge 300 ] || fail "only $(wc -l <"$TMP/all") changes and blocks"
-# A sleep between the two switches is in one of them alone.  Who wakes a thread while it
+# A sleep between the two switches is in one of them alone.  A waker of a thread that
 # goes to sleep takes it from the queue, and so its reason: between one program and the next.
 apart=$(diff "$TMP/all" "$TMP/filtered" | grep -c '^[<>]')
 [ "$apart" -le $(($(wc -l <"$TMP/all") / 100)) ] ||

@@ -116,7 +116,7 @@ of_processes "pages swapped out, by process, as pswpout" "$swapped" pswpout "$(g
 within "pages of the process, as its group's" \
 	"$(events - swapout_process | grep "pid: $pid " | sum page_count)" \
 	$(($(group_swapped) - 64)) "$swapped"
-# Where the pages came from, or, of a kernel that does not tell, where most pages went.
+# The place that the pages came from, or, if the kernel does not tell, the one most pages went to.
 vnode=$(if [ -n "$major" ]; then events "$pid" "$major"; else events - pageout; fi |
 	sed 's/.*vnode: \([^ ]*\) .*/\1/' | sort | uniq -c | sort -n | awk 'END { print $2 }')
 as_counted "pages written to swap, as pswpout" \
@@ -154,7 +154,7 @@ if [ -w $large ] && [ -n "$swapin" ]; then
 		$(($(events - swapin_lwp | sum page_count) - seen)) pswpin 128
 fi
 
-# Of threads that sleep, the stacks go.
+# The stacks of threads that sleep go.
 [ -z "$swapin" ] || "$kpctl" disable swapin_lwp
 traced_swap stacks 64
 for t in $(sed -n 's/^thread //p' "$TMP/said"); do

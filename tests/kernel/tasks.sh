@@ -42,7 +42,7 @@ done
 [ "$(grep -c "^[0-9]* $threads $$ " "$TMP/told")" = 4 ] || fail "threads: $(cat "$TMP/told")"
 echo "ok: $(wc -l <"$TMP/told") tasks are told"
 
-# lines FILE: what a snapshot says of the living.  What a kernel's worker works on changes.
+# lines FILE: what a snapshot says of the living.  The work of a kernel's worker changes.
 lines() {
 	"$tnfxtract" "$TMP/trace" 2>"$TMP/err" || fail "tnfxtract: $(cat "$TMP/err")"
 	grep -aE '^(task|program|cgroup) ' "$TMP/trace" |

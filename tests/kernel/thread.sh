@@ -26,7 +26,7 @@ grep -qE "^${pc#0x} .*ret_from_fork" /proc/kallsyms ||
 	fail "start_pc $pc is no ret_from_fork"
 echo "ok: start_pc is ret_from_fork"
 
-# Who is woken waits for a CPU: one queue event, then one state event.
+# A woken thread waits for a CPU: one queue event, then one state event.
 events "$pid" thread_create | sed 's/.* tid: \(0x[0-9a-f]*\).*/\1/' | sort -u >"$TMP/tids"
 while read -r tid; do
 	grep -q "thread_queue tid: $tid " "$TMP/events" || fail "$tid: never queued"

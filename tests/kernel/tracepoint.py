@@ -4,7 +4,7 @@ trace has?
 OURS is what tnfdump --to jsonl made of our trace; RAW a directory with the pages of
 the kernel's ring, one file a CPU; EVENTS the directory of the formats.  Events of the
 processes are compared, thread by thread and probe by probe, in their order, each
-member by its declaration.  Of an event that comes while a program runs on its CPU the
+member by its declaration.  For an event that comes while a program runs on its CPU the
 kernel only counts that it did: LOST may be missing.  Before 6.7 it does not count them:
 3 % of what an interrupt may have done (UNCOUNTED) may be missing there.  Its ring leaves
 out a few of a thread that begins or ends (1 % at most, here).

@@ -5,8 +5,8 @@
 tnfxtract=$TNF_BUILD/tnfxtract/tnfxtract
 need_program python3
 
-# Of ten systems and more, with all sorts of members: numbers of any width, char
-# arrays, strings and arrays that tell their own length.  What interrupts do often
+# Events of ten systems and more, with all sorts of members: numbers of any width, char
+# arrays, strings and arrays that tell their own length.  Work that interrupts do often
 # (to free memory, to raise others) is not among them: it belongs to no thread.
 events='sched/sched_process_fork sched/sched_process_exec sched/sched_process_exit
 	sched/sched_process_wait sched/sched_process_free sched/sched_wakeup_new

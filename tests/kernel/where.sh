@@ -47,7 +47,7 @@ recorded $chdir "ret < 0" 6
 recorded $chdir "ret >= 0" 3
 recorded $chdir "ret = -2" 6
 
-# What is not understood is refused, with a reason, and changes nothing.
+# A text that is not understood is refused, with a reason, and changes nothing.
 refused() {
 	"$kpctl" where "$1" "$2" 2>"$TMP/err" && fail "taken: $2"
 	grep -q "$3" "$TMP/err" || fail "$2: $(cat "$TMP/err")"

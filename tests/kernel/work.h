@@ -17,7 +17,7 @@ struct work {
 /* A row each, and one without a name behind them. */
 extern const struct work work_tasks[], work_pages[], work_io[], work_wake[];
 
-/* What is read goes there, so that it is read. */
+/* Values go there, so that they are really read. */
 extern volatile char work_sink;
 
 void	work_die(const char *what) __attribute__((noreturn));

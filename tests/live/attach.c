@@ -10,7 +10,7 @@
 
 #include "tests/live/live.h"
 
-/* What of /proc must be the same afterwards. */
+/* The parts of /proc that must be the same afterwards. */
 struct look {
 	char	*maps;
 	char	*syscall;	/* number, arguments, stack pointer, place */
@@ -222,7 +222,7 @@ test_suspend(void)
 	CHECK(WTERMSIG(victim_end(&v)) == SIGKILL);
 }
 
-/* What one controller has suspended, the next one lets run. */
+/* A thread that one controller has suspended, the next one lets run. */
 static void
 test_suspend_resume(void)
 {
@@ -244,7 +244,7 @@ test_suspend_resume(void)
 	CHECK_STR(heard(h, &v), "ready");
 	CHECK_STR(tnfctl_error_detail(), "");
 	OK(tnfctl_close(h, TNFCTL_TARG_DEFAULT));
-	/* What others have stopped is named, and runs when it is told to. */
+	/* A process that others have stopped is named, and runs when it is told to. */
 	kill(v.pid, SIGSTOP);
 	CHECK(state_is(v.pid, "T"));
 	OK(tnfctl_pid_open(v.pid, &h));

@@ -73,7 +73,7 @@ test_arguments(void)
 	next_victim();
 }
 
-/* What a link leads to is not touched, nor is what shares a hard link. */
+/* The file that a link leads to is not touched, nor is one that shares a hard link. */
 static void
 test_links(void)
 {

@@ -93,7 +93,7 @@ X
 	    2> "$TMP/said" < /dev/null 9>&- &
 	outer=$!
 }
-# Where version 1 of control groups is mounted beside them, its runtime starts nothing; its
+# If version 1 of control groups is mounted beside them, its runtime starts nothing; its
 # limits are written out since it would raise ours.  Beside its filter of system calls a
 # process is given no library: it might kill it. Its USDT probes are there.
 by_podman() {
@@ -221,7 +221,7 @@ for runner in $kinds; do
 	[ "$words" = - ] || refused "a program of 32 bits" $runner "$words" "the program has 32 bits"
 done
 
-# What the kernel records is in one buffer of the machine.
+# The kernel records into one buffer of the machine.
 if [ "$usdt" != - ]; then
 	[ -e /sys/bus/event_source/devices/uprobe ] || skip "kernel without uprobes"
 	buffer=ours

@@ -69,7 +69,7 @@ test_at_once(void)
 	}
 }
 
-/* Nobody stands still when who followed them is gone. */
+/* No process stands still when the one that followed them is gone. */
 static void
 test_killed(void)
 {

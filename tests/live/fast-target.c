@@ -78,7 +78,7 @@ exec_eight(int a, int b, int c, int d, int e, int f, int g, int h)
 	return a + 2 * b + 3 * c + 4 * d + 5 * e + 6 * f + 7 * g + 8 * h;
 }
 
-/* Nobody calls it: a breakpoint may stay there. */
+/* This is never called: a breakpoint may stay there. */
 NOIPA_USED long
 exec_never(long a, long b)
 {

@@ -26,7 +26,7 @@ test_thread(const char *who)
 	CHECK(victim_end(&v) == 0);
 }
 
-/* Nobody is there to do it: refused before anything is done. */
+/* No thread is there to do it: refused before anything is done. */
 static void
 test_all(void)
 {
@@ -136,7 +136,7 @@ static const char *const names[] = { "least", "enough", "getpid", "open", "getti
 /* Is the clock one that only the kernel can read (TNF_CLOCK: the test says that it is)? */
 static bool clock_is_slow;
 
-/* Where a thread has no filter, it makes the calls.  Where all have one, a library that is there
+/* A thread without a filter makes the calls.  If all have one, a library that is there
    makes them at the first hit, if it may: who is not root cannot tell. */
 static bool
 is_traced(enum library library, const struct hits *h, const char *filter)

@@ -1,7 +1,7 @@
 /*
  * killed.c - kill -9 of the controller at any moment.
  *
- * What was attached goes on, what was started dies; nothing is left planted.
+ * An attached process goes on, a started one dies; nothing is left planted.
  */
 #include <dirent.h>
 #include <limits.h>

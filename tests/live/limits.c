@@ -87,7 +87,7 @@ test_limits(const char *victim)
 	CHECK(victim_end(&v) == 0);
 }
 
-/* Who is refused is not stopped. */
+/* A process that is refused is not stopped. */
 static void
 test_refused(void)
 {

@@ -38,7 +38,7 @@ chain=$(awk '{ id[$1] = $3; up[$1] = $4 } END { print up["order"], up["stock"] =
 [ "$chain" = "- 1 1 1" ] || fail "no chain: $chain: $(cat spans)"
 grep -q '<html' page.html || fail "no page"
 
-# What the kernel did for the order in the cellar: it read the list.
+# The kernel's work for the order in the cellar: it read the list.
 span=$(awk '$1 == "price" { print $3 }' spans)
 "$TNFDUMP" --no-header --columns probe,span --where "kernel and span == \"$span\"" cellar.tnf kernel.tnf >kernel.txt || fail "tnfdump"
 [ "$(grep -c syscall_start kernel.txt)" -ge 3 ] || fail "system calls in the span: $(cat kernel.txt)"

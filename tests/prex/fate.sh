@@ -57,7 +57,7 @@ done
 "$prex" -c continue "$ends" < /dev/null > out 2> err
 grep -q "$silent" err && fail "no file is named: $(cat err)"
 
-# What prex was started with is what it starts its target with: signals ignored and
+# prex starts its target with what prex itself was started with: signals ignored and
 # blocked.
 look='grep -E "^Sig(Ign|Blk)" /proc/self/status'
 ignoring sh -c "$look" > alone < /dev/null

@@ -37,7 +37,7 @@ for name; do
 		bad=1
 	fi
 done
-# Nobody else's business.
+# The history is for its user alone.
 [ "$(stat -c %a "$XDG_STATE_HOME/prex/history" 2>/dev/null || echo 600)" = 600 ] ||
 	fail "the history can be read by others"
 exit $bad

@@ -59,7 +59,7 @@ PATH=$TMP/lonely lonely/prex -k --run -o f.tnf /usr/bin/touch ran >out 2>err && 
 	fail "without tnfxtract: $(cat err)"
 [ ! -e /sys/fs/bpf/tnf/state ] || fail "without tnfxtract: the kernel is not as it was"
 
-# What ends prex ends the command, and what there is, is in the file.
+# A signal that ends prex ends the command, and the events until then are in the file.
 rm -f f.tnf
 "$prex" -k --run -o f.tnf -c 'trace io; enable io' sleep 1000 > out 2> err < /dev/null &
 p=$!

@@ -295,7 +295,7 @@ is "NUL" 1 -f b parser.table <<'E'
 b:1: syntax error on or before "\001"
 E
 
-# What is printed and cannot be written is an error.
+# Output that cannot be written is an error.
 if [ -w /dev/full ]; then
 	prex -c help parser.table > /dev/full 2> out
 	[ $? -eq 1 ] && grep -q 'cannot write' out ||

@@ -15,7 +15,7 @@
 
 #define STEP	23u
 
-/* What a good file has; damage takes some of it away, or is silent. */
+/* The contents of a good file; damage takes some of it away, or is silent. */
 struct whole {
 	const char *name;
 	unsigned char *bytes;

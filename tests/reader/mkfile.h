@@ -26,7 +26,7 @@ struct mk_opts {
 
 struct mk;
 
-/* Who writes; 'block' and what follows belong to mkfile.c, 0 at first. */
+/* A writer; 'block' and what follows belong to mkfile.c, 0 at first. */
 struct mk_thread {
 	int32_t	 pid;
 	uint32_t lwpid;

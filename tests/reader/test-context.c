@@ -85,7 +85,7 @@ static const struct { const char *lines, *want; } rows[] = {
 	{ "object 2 10 20 0 id /a b\nobject 1 30 40 5 - /c\nobject 1 10 20 0 - /d\nobject 1 20 20 0 - /x\n"
 	    "object 1 20 30 A - /x\n",
 	    "object 1 10 20 0 - /d;object 1 30 40 5 - /c;object 2 10 20 0 id /a b;" },
-	/* What a process says of its threads counts where the context has none, or where the
+	/* The names that a process gives its threads count where the context has none, or where the
 	   name has changed since. */
 	{ "thread 5 4 1 own\n", "task 5 4 1 own;" },
 	{ "task 9 9 0 a\nthread 5 4 1 own\n", "ended 5 4 1 own;task 9 9 0 a;" },
@@ -314,7 +314,7 @@ START_TEST(damaged)
 }
 END_TEST
 
-/* Where the context is said to be. */
+/* Places where the context is said to be. */
 static const struct { uint64_t at, size; uint32_t version, incompatible, ext; int error; } places[] = {
 	{ 3 * BLOCK, 17, TNF_EXT_VERSION, 0, sizeof(struct tnf_ext), 0 },
 	{ 3 * BLOCK, BLOCK, TNF_EXT_VERSION, 0, sizeof(struct tnf_ext), 0 },

@@ -228,12 +228,12 @@ START_TEST(filled_meanwhile)
 	look_at();
 	ck_assert_uint_eq(events_in(0), 4);
 	ck_assert_uint_gt(events_in(1), 4);
-	/* What newer events say is there: an older one might refer to it. */
+	/* The words of newer events are there: an older one might refer to them. */
 	ck_assert_uint_eq(*(uint16_t *)(void *)(image + first + 8), full);
 }
 END_TEST
 
-/* What is taken in the lap that begins with the copy is of the future. */
+/* A block that is taken in the lap that begins with the copy is of the future. */
 static void
 take_next(uint32_t n)
 {
@@ -273,7 +273,7 @@ START_TEST(taken_before)
 }
 END_TEST
 
-/* Of a file whose cursor was damaged nothing is hidden. */
+/* Nothing is hidden of a file whose cursor was damaged. */
 START_TEST(wrong_cursor)
 {
 	uint32_t i;
@@ -285,7 +285,7 @@ START_TEST(wrong_cursor)
 }
 END_TEST
 
-/* Who says nonsense about the order gets some order. */
+/* A file that says nonsense about the order gets some order. */
 START_TEST(strange_start)
 {
 	static const uint32_t starts[] = { 0, 1, 0xfffffe00, 0xffffffff };
@@ -368,7 +368,7 @@ START_TEST(both_held)
 }
 END_TEST
 
-/* What is taken after the first look is not seen at the second. */
+/* A block that is taken after the first look is not seen at the second. */
 static void
 take_held(uint32_t block)
 {

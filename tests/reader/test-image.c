@@ -79,7 +79,7 @@ START_TEST(ended_is_mapped)
 }
 END_TEST
 
-/* What our writers leave in block 0 is handed out in this host's order. */
+/* The words that our writers leave in block 0 are handed out in this host's order. */
 START_TEST(extension)
 {
 	const struct tnf_ext *e;

@@ -299,7 +299,7 @@ START_TEST(damage)
 	ck_assert_uint_eq(a.n, b.n);
 	for (i = 0; i < a.n; i++)
 		ck_assert_str_eq(a.text[i], b.text[i]);
-	/* What was found when the file was added is told in any case. */
+	/* Damage that was found when the file was added is told in any case. */
 	ck_assert_uint_le(damage_told(m, 1, false).n, a.n);
 	mk_free(m);
 }

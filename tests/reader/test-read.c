@@ -267,7 +267,7 @@ START_TEST(lost_while_waiting)
 		continue;
 	ck_assert_int_eq(tnf_stream_refresh(s, 3000, &progress), 0);
 	ck_assert_uint_eq(progress.blocks_missed, 0);
-	/* What is gone waits no more. */
+	/* Events that are gone wait no more. */
 	ck_assert_uint_eq(tnf_stream_waiting(s), 0);
 	tnf_stream_close(s);
 	mk_free(m);

@@ -80,7 +80,7 @@ walk_once(const void *base, size_t size, uint64_t lazily)
 	return r;
 }
 
-/* What is read block by block as it is asked for is what is read at once.  Only the
+/* A file read block by block as it is asked for is the same as one read at once.  Only the
    order may be another if a block does not begin with its earliest event. */
 static void
 same_lazily(const void *base, size_t size, const struct walk_result *r)

@@ -24,7 +24,7 @@ struct walk_result walk_stream(const void *base, size_t size);
 void walk_one_way(const void *base, size_t size, bool lazily);
 struct walk_result walk_classic(const void *base, size_t size);
 
-/* Where something stands: flips of the zeros behind are all alike. */
+/* The end of what stands there: flips of the zeros behind are all alike. */
 static inline size_t
 busy_end(const unsigned char *p, size_t from, size_t to)
 {

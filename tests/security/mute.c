@@ -1,7 +1,7 @@
 /*
  * mute.c - for LD_PRELOAD, in a file called libc.so.6: when prex has the target make
  * a pair of sockets, one of the two is a file of a file system that never
- * answers to close().  Who takes that one and closes it waits for ever, and no
+ * answers to close().  A process that takes that one and closes it waits for ever, and no
  * signal ends it.
  *
  * TNF_MUTE names a directory to mount that file system upon.

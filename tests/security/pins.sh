@@ -40,7 +40,7 @@ each_refused() {
 	touch "$TMP/victim/precious"
 }
 
-# Nobody has mounted a bpffs: a second user is told what is missing.
+# No bpffs is mounted: a second user is told what is missing.
 no_rights "$prex" -k -c "buffer alloc 1m"
 no_rights "$tnfxtract" "$STICKY/kernel"
 
@@ -85,7 +85,7 @@ as rm -rf $dir 2>/dev/null
 "$prex" -k -c 'buffer dealloc' > "$TMP/out" 2>&1 < /dev/null ||
 	{ wrong "dealloc:"; cat "$TMP/out"; }
 
-# Who may write to the bpffs may exchange the directory.
+# A user who may write to the bpffs may exchange the directory.
 chmod 0777 $bpffs
 each_refused 'others may write'
 exit $bad

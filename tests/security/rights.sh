@@ -43,7 +43,7 @@ for mode in $modes; do
 		grep -q '^-c:1: error in allocating buffer: Permission denied$' "$TMP/out" ||
 		wrong "$(cat "$TMP/out")"
 done
-# What can be had is listed nevertheless.
+# Probes that can be had are listed nevertheless.
 as timeout 120 "$prex" -k -c 'list name probes name=syscall_start' > "$TMP/out" 2>&1 < /dev/null ||
 	wrong "prex -k does not list: $(cat "$TMP/out")"
 says "name=syscall_start" "$TMP/out"

@@ -21,7 +21,7 @@
 #define DATA_SIZE	256u
 #define AREA_SIZE	(3u << 20)
 
-/* What a sequence gets and leaves; run() knows the offsets. */
+/* The registers that a sequence gets and leaves; run() knows the offsets. */
 struct state {
 	uint64_t r[13];		/* not rsp, rdi and r15 */
 	uint64_t flags;		/* 104 */
@@ -258,7 +258,7 @@ put_call(struct bytes *b)
 	}
 }
 
-/* Where a branch's byte of distance is, which leads to a later instruction. */
+/* The place of a branch's byte of distance, which leads to a later instruction. */
 struct branch {
 	uint8_t	*distance;
 	unsigned after;		/* of these instructions */

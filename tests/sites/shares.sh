@@ -1,5 +1,5 @@
 #!/bin/sh
-# Of programs as they are installed, nearly all functions take a jump: a rule that
+# Nearly all functions of programs as they are installed take a jump: a rule that
 # refuses too much shows here, as does a file that the analysis does not understand.
 . "$TNF_SOURCE/tests/lib.sh"
 share=$1

@@ -6,7 +6,7 @@
 #
 # DIR gets Debian's package, unpacked, not installed.  Master and workers are looked
 # at; each worker gets a flight recorder; requests of known number; SIGKILL to all.
-# What the files tell is compared with what nginx has logged.  Needs root, the
+# The events in the files are compared with what nginx has logged.  Needs root, the
 # network, curl, jq and $TNF_BUILD (default: build).  Not part of tools/check.
 . "${TNF_SOURCE:-$(dirname "$0")/../..}/tests/soak/server.sh"
 need_program dpkg-deb curl jq
@@ -95,7 +95,7 @@ total=0
 for p in $workers; do
 	recorded "closed/$p"
 	n=$(cat "number-$p")
-	# What is sent is answers; what is received is requests, however cut.
+	# nginx sends answers and receives requests, however cut.
 	tells=$(jq -rs '[(map(select(.probe == "accepted")) | length),
 		(map(select(.probe == "sent") | .args.bytes) | add // 0),
 		(map(select(.probe == "received") | .args.bytes) | add // 0)] | join(" ")' events)

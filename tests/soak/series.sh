@@ -8,8 +8,8 @@
 # (default: build), -l how many busy loops run beside it (default: 16), -j how many
 # runs at once (default: 1), -t after how long a run counts as hung (default: 600).
 #
-# Prints "N of N" and how long the runs took; exits 0 if each one passed.  What a
-# run that failed printed goes to standard error.  Not part of tools/check.
+# Prints "N of N" and how long the runs took; exits 0 if each one passed.  The
+# output of a run that failed goes to standard error.  Not part of tools/check.
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd) || exit 1
 usage() { sed -n '4,/^set/{/^set/d;s/^# \{0,1\}//p;}' "$0"; exit 2; }

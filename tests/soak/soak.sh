@@ -4,7 +4,7 @@
 #
 # usage: soak.sh PREX TNFXTRACT TNFDUMP VICTIM-DIRECTORY
 #
-# Nobody may stay stopped, nothing may stay behind: processes, descriptors and
+# No process may stay stopped, nothing may stay behind: processes, descriptors and
 # mappings in a target that was visited often, pins; and the kernel says nothing.
 # SOAK_SEED repeats the choices, if not the moments.
 . "${TNF_SOURCE:-../..}/tests/lib.sh"
@@ -214,7 +214,7 @@ while [ "$(date +%s)" -lt $end ]; do
 	rm -f core*
 done
 
-# What is left?
+# Look for what is left.
 gone $visited && wrong "the process that was visited has died"
 # Another file: that takes calls, and whoever makes some closes what others left.
 "$prex" -s 128 -o last -p $visited -c 'disable $all; clear $all; quit resume' \

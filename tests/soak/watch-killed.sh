@@ -34,7 +34,7 @@ while read -r moment; do
 	"$W" -c "$CONF" >>"$TMP/log" 2>&1 &
 	PID=$!
 	STARTED="$SHOPPID $PID"
-	# What happens meanwhile: a firing from outside, the configuration read again.
+	# Meanwhile these happen: a firing from outside, the configuration read again.
 	(
 		sleep "0.$((PID % 9))"
 		w fire hand >/dev/null 2>&1

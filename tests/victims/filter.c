@@ -50,7 +50,7 @@ static const int enough[] = {
 #endif
 };
 
-/* What the C library needs for a new thread or a child. */
+/* The calls that the C library needs for a new thread or a child. */
 static const int births[] = {
 	SYS_clone, SYS_set_robust_list, SYS_rt_sigprocmask, SYS_wait4, SYS_mmap, SYS_munmap,
 	SYS_mprotect, SYS_madvise, SYS_prctl,

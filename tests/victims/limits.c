@@ -272,7 +272,7 @@ begin_forever(void)
 	pthread_sigmask(SIG_BLOCK, &usr1, NULL);
 }
 
-/* What they wait for; inotify's event is for two. */
+/* Ends what they wait for; inotify's event is for two. */
 static void
 end_forever(void)
 {

@@ -76,7 +76,7 @@ teardown(void)
 	c = NULL;
 }
 
-/* What a reader has handed out. */
+/* An event that a reader has handed out. */
 static void
 event(int64_t time)
 {
@@ -171,7 +171,7 @@ START_TEST(since)
 
 	put_event(1, now);
 	event(now);
-	/* What is not wanted is not missing. */
+	/* An event that is not wanted is not missing. */
 	probe.name = "busy";
 	probe.id = 8;
 	event(now + 1);

@@ -93,7 +93,7 @@ whole "$I"
 all "configured no more"
 kernel_off
 
-# Of one program alone, by its name, which no other test's has; it comes before or after the
+# A channel for one program alone, by its name, which no other test's has; it comes before or after the
 # rule.
 alone=shop$$
 mv "$SHOP" "$TMP/$alone"

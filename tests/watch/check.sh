@@ -4,7 +4,7 @@
 W=$1
 scratch
 
-# What is said is one write: several processes say something to one log.
+# Each message is one write: several processes say something to one log.
 need_program python3
 python3 - "$W" <<'T' || fail "a line of the log comes in pieces"
 import socket, subprocess, sys
@@ -79,7 +79,7 @@ sed -i '1s/.*/[kernel] ; a comment/; 5s/0/2/' "$TMP/bad.conf"
 "$W" check -c "$TMP/bad.conf" 2>"$TMP/err" && fail "a section that is not there is accepted"
 [ "$(grep -c 'of.*shop: no such section' "$TMP/err")" -eq 2 ] || fail "said: $(cat "$TMP/err")"
 
-# What is right, and matches nothing.
+# Settings that are right, and match nothing.
 printf '[kernel]\npfilter = nmae=redis\n' >"$TMP/bad.conf"
 "$W" check -c "$TMP/bad.conf" 2>"$TMP/err" && fail "a rule that is none is accepted"
 grep -q ':2: pfilter: nmae=redis: no rule' "$TMP/err" || fail "said: $(cat "$TMP/err")"
@@ -146,7 +146,7 @@ for say in 'no servers' 'cert and key belong' 'nobody can be asked'; do
 	grep -q "$say" "$TMP/err" || fail "not said: $say: $(cat "$TMP/err")"
 done
 
-# What a program cannot know at its start, or not read.
+# Settings that a program cannot know at its start, or not read.
 cat >"$TMP/start.conf" <<'T'
 [process web]
 unit = web.service

@@ -31,7 +31,7 @@ echo >&3
 is_done() { grep -q 'done' "$TMP/said" || ! kill -0 "$SHOPPID"; }
 wait_for 240 is_done || fail "it is not done"
 grep -q 'done' "$TMP/said" || skip "no room for 1,500 threads"
-# What was lost last is told a second later.
+# The last losses are told a second later.
 sleep 1.5
 answers
 stop_watch

@@ -83,7 +83,7 @@ ls "$i"/shop-*.tnf "$i"/shop-*.zst >/dev/null || fail "not all: $(ls "$i"; cat "
 		"$i/incident.json" >/dev/null ||
 	fail "holes, and none is told: $(cat "$i/incident.json")"
 
-# What was promised before is not kept for ever.
+# A promise of before is not kept for ever.
 with_shop 600s
 watch
 n=$(grep -c 'read again$' "$TMP/log")

@@ -114,7 +114,7 @@ START_TEST(refused_few)
 }
 END_TEST
 
-/* Where all together have too much, one that has less than its share keeps what it has. */
+/* If all together have too much, one that has less than its share keeps what it has. */
 START_TEST(share)
 {
 	static const struct { uint64_t others; size_t left; } rows[] = {

@@ -31,13 +31,13 @@ watch
 shop_watched "at last"
 # Each ring is there once.
 [ "$(find "$D/rings" -name "shop-$SHOPPID*.tnf" | wc -l)" -eq 1 ] || fail "rings: $(ls "$D/rings")"
-# What the ring had before is in what is kept now.
+# The events that the ring had before are in what is kept now.
 fire hand
 whole "$I"
 [ "$(jq '[.sources[] | select(.name == "shop") | .files | length] | add' "$I/incident.json")" -ge 1 ] ||
 	fail "nothing of the shop: $(jq .sources "$I/incident.json")"
 stop_watch
-# What was half done is gone.
+# Incidents that were half done are gone.
 for i in "$D"/incidents/.tmp-*; do
 	case $i in *'*') ;; *) fail "half an incident: $i" ;; esac
 done

@@ -1,12 +1,12 @@
 # shellcheck shell=sh
-# What the tests of tnfwatch share; tests/lib.sh comes first.
+# Functions that the tests of tnfwatch share; tests/lib.sh comes first.
 
 # tnfwatch, shop and tnfdump, as the build has them.
 watch_programs() {
 	need_program jq
 	scratch
 	watch_set "$@"
-	# What is started is ended, however the test ends.
+	# Started processes are ended, however the test ends.
 	trap 'watch_end' EXIT
 }
 

@@ -43,7 +43,7 @@ sleep_ms(long ms)
 	sleep_until(now() + ms * 1000000LL);
 }
 
-/* What was done began between the first two times, and ended between the others. */
+/* The deed began between the first two times, and ended between the others. */
 static void
 done(const char *what, long value, long long before, long long behind, long long before_end,
     long long behind_end)

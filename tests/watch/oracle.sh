@@ -41,7 +41,7 @@ wait_for 120 is_watched || fail "not watched: $(cat "$TMP/log" "$TMP/status")"
 echo go >&3
 is_done() { grep -q "done" "$TMP/said"; }
 wait_for $((${4:-20} + 240)) is_done || fail "it is not done"
-# What it did last is fed with the next look at its ring.
+# The program's last events are fed with the next look at its ring.
 sleep 1
 answers
 stop_watch

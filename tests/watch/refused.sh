@@ -38,7 +38,7 @@ after = 0s
 T
 chmod 644 "$CONF"
 
-# Who may not write there does not begin, and says what it cannot.
+# A tnfwatch that may not write there does not begin, and says what it cannot do.
 mkdir -m 755 "$TMP/roots-own"
 sed "s,^directory = .*,directory = $TMP/roots-own/kept," "$CONF" >"$TMP/no.conf"
 chmod 644 "$TMP/no.conf"
@@ -72,7 +72,7 @@ runs "$SHOPPID" || fail "the shop is stopped"
 stop_watch
 kill "$SHOPPID"
 
-# What root's keeps nobody else reads or asks.  It has no kernel: the buffer would stay, and
+# Nobody else reads or asks for what root's tnfwatch keeps.  It has no kernel: the buffer would stay, and
 # other tests find it in use.
 sed -i '/^\[kernel\]/,/^enable = syscall/d' "$CONF"
 W=$root_w

@@ -53,7 +53,7 @@ wait_for 120 kept second || fail "nothing fired: $(cat "$TMP/status" "$TMP/log")
 [ "$(grep -c "^shop-$SHOPPID" "$TMP/status")" -eq 1 ] || fail "sources: $(cat "$TMP/status")"
 runs "$SHOPPID" || fail "the shop is stopped"
 
-# What is read again has no gap: all orders from the first one on are there.
+# A ring that is read again has no gap: all orders from the first one on are there.
 i=$(incident)
 whole "$i"
 "$DUMP" --to jsonl "$i"/shop-*.tnf* 2>/dev/null |

@@ -32,7 +32,7 @@ pages() { [ "$(find "$D/incidents" -name report.html | wc -l)" -eq 12 ]; }
 wait_for 120 pages || fail "pages: $(find "$D/incidents" -name 'report*'): $(cat "$TMP/log")"
 [ ! -e "$TMP/twice" ] || fail "two pages at once"
 
-# Who ends does not wait for a page, and leaves no half one.
+# A tnfwatch that ends does not wait for a page, and leaves no half one.
 rm "$TMP/go"
 w fire hand >"$TMP/out"
 wait_for 120 test -d "$TMP/makes" || fail "no page is made"

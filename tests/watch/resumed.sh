@@ -36,7 +36,7 @@ i=$D/incidents/$(w list | awk '/-hand / { print $1 }')
 whole "$i"
 jq -r .firings[0].reason "$i/incident.json" >"$TMP/reason"
 grep -q 'killed before this was kept' "$TMP/reason" || fail "said: $(cat "$TMP/reason")"
-# What happened before the firing is in it.
+# The events before the firing are in it.
 "$DUMP" --to jsonl "$i"/shop-*.tnf* >"$TMP/events" 2>"$TMP/err" || fail "$(cat "$TMP/err")"
 [ "$(grep -c order_start "$TMP/events")" -gt 0 ] || fail "no events: $(ls "$i")"
 wait_for 120 ended || fail "notes: $(ls "$D/run")"

@@ -39,7 +39,7 @@ conf </dev/null
 i=0
 while IFS='|' read -r want enable; do
 	i=$((i + 1))
-	# What comes behind '#' goes to the end of the line.
+	# A comment behind '#' goes to the end of the line.
 	"$prex" -o "$TMP/prex.tnf" -c "enable $enable
 list name 'enable' probes \$all
 quit kill" "$SHOP" 10 >"$TMP/list" 2>"$TMP/err"
@@ -73,7 +73,7 @@ while IFS='|' read -r want enable; do
 	expect "$(is_on "$SHOPPID")" tnfwatch
 	kill "$SHOPPID"
 done <"$TMP/rows"
-# Nobody attaches: they have it from the text that they are told.
+# There is no attaching: they have it from the text that they are told.
 CHILDREN=$(pgrep -P "$PID") || fail "no children"
 # shellcheck disable=SC2086  # words are meant
 kill -STOP $CHILDREN "$PID" 2>/dev/null

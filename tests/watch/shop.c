@@ -1,7 +1,7 @@
 /*
  * shop.c - takes orders: shop PER_SECOND [ORDERS [STALL_EVERY]].
  *
- * Each order is a pair of events.  Of every STALL_EVERY orders one is kept waiting for
+ * Each order is a pair of events.  One of every STALL_EVERY orders is kept waiting for
  * 50 to 500 ms and marked so; its number is printed when it has been.  "shop cut" cuts
  * its own trace file to nothing after a while, which is not nice of it.
  */

@@ -35,7 +35,7 @@ preloaded 1000 1 >/dev/null 2>&1 || preloaded() { once "$@"; }
 
 # from_start: the configuration has it for the shop, with all of its probes.
 from_start() { sed -i 's/^enable = .*/enable = shop order\nfrom_start = yes/' "$CONF"; }
-# Nobody attaches until attach_again; a ring is there only if the program has made it.
+# There is no attaching until attach_again; a ring is there only if the program has made it.
 attach_never() {
 	CHILDREN=$(pgrep -P "$PID") || fail "no children"
 	# shellcheck disable=SC2086  # words are meant
@@ -44,7 +44,7 @@ attach_never() {
 # shellcheck disable=SC2086
 attach_again() { kill -CONT $CHILDREN "$PID" 2>/dev/null; }
 
-# Who does not ask for it is told nothing, also if something was left by one that was killed.
+# A program that does not ask for it is told nothing, also if something was left by one that was killed.
 conf_shop 600s 128k
 mkdir -p "$D/run"
 echo old >"$D/run/start"
@@ -145,7 +145,7 @@ once 1000 1
 attach_again
 wait_for 120 empty || fail "the ring stays: $(ls "$D/rings"; cat "$TMP/log")"
 
-# Of those that nobody attached to 32 stay, however many were started.
+# 32 of those that nobody attached to stay, however many were started.
 reread() {
 	_n=$(grep -c 'read again' "$TMP/log")
 	kill -HUP "$PID"

@@ -284,7 +284,7 @@ START_TEST(endings)
 }
 END_TEST
 
-/* What one engine and one source know is not another's. */
+/* The state of one engine and one source is not another's. */
 START_TEST(several)
 {
 	struct trigger_engine *other = trigger_engine_new(on_fired, &fired);
@@ -353,7 +353,7 @@ START_TEST(hostile)
 }
 END_TEST
 
-/* Where the mistake is, and a part of what is said. */
+/* The place of the mistake, and a part of what is said. */
 static const struct { const char *text; size_t offset; const char *says; } mistakes[] = {
 	{ "duraton(order) > 200ms", 0, "is 'duration' meant?" },
 	{ "foo(order) > 200ms", 0, "duration open state rate silence p99 lost ended incident" },

@@ -12,7 +12,7 @@ hook=
 [ -z "$5" ] || ! command -v curl >/dev/null || hook="webhook = $TMP/hook"
 cp "$SHOP" "$TMP/small"
 
-# What a row of tnfwatch.conf(5)'s table means, and the number of its trigger.
+# Rows of tnfwatch.conf(5)'s table, and the number of each one's trigger.
 cat >"$TMP/whens" <<'T'
 event probe == "order_end" and id % 5 == 0
 duration duration(order) > 200ms
@@ -150,7 +150,7 @@ while read -r name when; do set -- "$@" "$when"; done <"$TMP/whens"
 "$run" "$I/desk-$desk.tnf" "$@" >"$TMP/recorded" || fail "trigger-run"
 n=0
 while read -r name when; do
-	# What was fired before the first heartbeat is of no recording.
+	# Firings before the first heartbeat belong to no recording.
 	case $name in few | silence) skip=1 ;; *) skip=0 ;; esac
 	jq -r --arg t "$name" '.firings[] | select(.trigger == $t) | .time' "$I/incident.json" |
 		tail -n +$((skip + 1)) >"$TMP/live"

@@ -65,7 +65,7 @@ T
 echo $other >"$D/incidents/$(id 6)/.unsynced"
 # Not even the note came to the disk.
 : >"$D/incidents/$(id 4)/.unsynced"
-# What was killed alone lacks what a disk gets last, and is whole.
+# An incident whose writer was killed lacks what a disk gets last, and is whole.
 printf '%s\n1 gone\n' "$(cat /proc/sys/kernel/random/boot_id)" >"$D/incidents/$(id 1)/.unsynced"
 # Their notes are right, and name a pipe that nobody writes to, or another's file.
 mkfifo "$D/incidents/$(id 7)/pipe"

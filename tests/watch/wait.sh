@@ -32,12 +32,12 @@ shop 1000
 shop_watched
 id=$(w fire hand --wait) || fail "not kept: $(cat "$TMP/log")"
 [ -e "$D/incidents/$id/incident.json" ] || fail "$id is not there"
-# What is to be done at once has been done.
+# The action that is to be done at once has been done.
 wait_for 120 grep -q . "$TMP/ran" || fail "nothing was run"
 [ "$(cat "$TMP/ran")" = "hand $id fired from outside" ] || fail "run: $(cat "$TMP/ran")"
 "$DUMP" --to jsonl "$D/incidents/$id"/tnfwatch-*.tnf* 2>/dev/null >"$TMP/own"
 [ "$(grep '"probe":"mark"' "$TMP/own" | grep -c 'by hand')" -eq 1 ] || fail "no mark: $(cat "$TMP/own")"
-# Of the same trigger only one, and that is told.
+# The same trigger keeps only one, and that is told.
 page=$(w fire once --wait) || fail "not kept: $(cat "$TMP/log")"
 w fire once --wait >"$TMP/out" 2>"$TMP/err" && fail "a second one is kept: $(cat "$TMP/out")"
 grep -q 'its limit, once' "$TMP/err" || fail "said: $(cat "$TMP/err")"

@@ -13,14 +13,14 @@ undo() {
 	"$prex" -k -c 'ktrace off; buffer dealloc' >/dev/null 2>&1
 	[ -z "$swap" ] || swapoff "$swap" 2>/dev/null
 	for g in $cpu_group $memory_group $freezer_group; do
-		# Who is left in the group has been killed with the program.
+		# Processes left in the group have been killed with the program.
 		wait_for 5 rmdir "$g" 2>/dev/null
 	done
 	test_end
 }
 trap undo EXIT
 
-# Where control groups are, of version 1 or 2: group CONTROLLER prints a new one.
+# group CONTROLLER prints a new control group, of version 1 or 2.
 group() {
 	local dir
 	dir=$(awk -v c="$1" '$3 == "cgroup" && $4 ~ "(^|,)" c "(,|$)" { print $2; exit }' /proc/mounts)

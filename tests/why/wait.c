@@ -74,7 +74,7 @@ sleep_request(int id, bool slow)
 	sleep_ms(slow ? 20 : 0.1);
 }
 
-/* Nobody signals the condition. */
+/* No thread signals the condition. */
 static void
 timed_request(int id, bool slow)
 {

@@ -94,7 +94,7 @@ done
 # The next run begins a new file.
 TNF_ENABLE=order TNF_FILE=t.tnf "$auto" 4 >out
 expect "$(counts t.tnf work)" 4 "second run"
-# What is loaded later is enabled before its own constructors run.
+# A library that is loaded later is enabled before its own constructors run.
 printf '1\n2\n3\n' | run 'plugin load' "$loader" "$plugin"
 expect "$(counts t.tnf loader plugin_start plugin_work)" "1 2 2" dlopen
 if [ -n "$static" ]; then
@@ -134,7 +134,7 @@ M
 grep -q 'File too large' err || fail "ulimit -f says $(cat err)"
 [ -z "$(find . -name '.trace-*')" ] || fail "it leaves $(find . -name '.trace-*')"
 
-# What has the name is replaced: a link is not followed, a second name not written.
+# A file that has the name is replaced: a link is not followed, a second name not written.
 echo precious >precious
 ln -s precious t3.tnf
 ln precious t4.tnf

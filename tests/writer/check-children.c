@@ -129,7 +129,7 @@ START_TEST(given_back)
 }
 END_TEST
 
-/* What has not been given back is told. */
+/* A block that has not been given back is told. */
 START_TEST(held)
 {
 	int i, status;
@@ -227,7 +227,7 @@ owners(uint64_t *ret, unsigned max)
 	return n;
 }
 
-/* Who is in another pid name space does not believe to be in its parent's. */
+/* A child in another pid name space does not believe to be in its parent's. */
 START_TEST(children_in_another_space)
 {
 	uint64_t owner[5] = { 0 };

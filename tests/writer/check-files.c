@@ -195,7 +195,7 @@ START_TEST(ignored_sigbus)
 }
 END_TEST
 
-/* Of another process: the place of the names leads out of the file, or into the middle of
+/* In the file of another process the place of the names leads out of the file, or into the middle of
    something.  The word stays as it is, so nothing was written there. */
 START_TEST(names_outside)
 {

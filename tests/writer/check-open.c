@@ -52,7 +52,7 @@ START_TEST(opened_first)
 }
 END_TEST
 
-/* What cannot be opened changes nothing, and is told. */
+/* A file that cannot be opened changes nothing, and is told. */
 START_TEST(open_refused)
 {
 	struct tnf_process_control *c = &_tnf_process_control;

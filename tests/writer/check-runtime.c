@@ -100,7 +100,7 @@ START_TEST(kinds)
 }
 END_TEST
 
-/* What a controller, a selector or the file could not take is refused. */
+/* Definitions that a controller, a selector or the file could not take are refused. */
 START_TEST(refused)
 {
 	static char longest[5000];

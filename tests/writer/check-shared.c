@@ -33,8 +33,8 @@ look(void)
 	ext = (struct tnf_ext *)(void *)(file + TNF_EXT_OFFSET);
 }
 
-/* Where the next definition's word is said to be: before the directory, behind it, between two
-   words, anywhere.  What is defined then can be read, and so it can in the next file. */
+/* Places where the next definition's word is said to be: before the directory, behind it, between two
+   words, anywhere.  A definition made then can be read, and so it can in the next file. */
 static const uint32_t cursors[] = {
 	0, 4, BLOCK, 0x1002, DIRECTORY_END - 2, DIRECTORY_END, DIRECTORY_END + 4, 0x1fffc, 0x20000,
 	0x7ffffffc, 0xfffffffc,
@@ -110,7 +110,7 @@ plant(const char *format, uint32_t word_before)
 	ext->names += (4 + strlen(text) + 7) & ~(size_t)7;
 }
 
-/* What the file says after its line "renamed N TIME NAME" of the process; "": there is none. */
+/* The text that the file has after its line "renamed N TIME NAME" of the process; "": there is none. */
 static const char *
 former_name(pid_t pid)
 {
@@ -144,7 +144,7 @@ child_with(const char *format, uint32_t word_before)
 
 #define NAME_63		"123456789012345678901234567890123456789012345678901234567890123"
 
-/* The process is called "own".  What an earlier line with its number says is what the program
+/* The process is called "own".  An earlier line with its number says what the program
    was called before, if the line can be read. */
 static const struct {
 	const char *lines;
@@ -218,7 +218,7 @@ START_TEST(same_name)
 }
 END_TEST
 
-/* Where the latest block of names is said to be, and where in it there is room. */
+/* Places where the latest block of names is said to be, and where in it there is room. */
 static const uint64_t words[] = {
 	0xffffffffffffffff, 0xffffffff00000000, 0xfffffe0000000028, 0x2000000000028, 0x1fe0000000028, 0x1000100000028,
 	0x20000000028, 0x28, 0x1000000000000, 0x1000000000027, 0x10000000001f8, 0x100000000fff8,

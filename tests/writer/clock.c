@@ -1,7 +1,7 @@
 /*
  * clock.c - a thread's times never stand still from block to block.
  *
- * Where the counter had run ahead of the clock, a new anchor took the time of
+ * If the counter had run ahead of the clock, a new anchor took the time of
  * the last event for the next one; so did a counter that had not moved since
  * the last event.  With a new block in between that lay before the old one in
  * the file, readers then had them the wrong way round.

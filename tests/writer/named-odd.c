@@ -64,7 +64,7 @@ rename_all(pthread_t t)
 		_exit(4);
 }
 
-/* What the program does not do itself is its end. */
+/* Only the end is not done by the program itself. */
 static void
 install_filter(void)
 {

@@ -77,7 +77,7 @@ called() {
 	[ "$got" = "$2" ] || fail "$1: $got instead of $2"
 }
 odd tsc 'before=named-odd,'
-# Of the other thread nobody knows anything there: it is shown as its process.
+# Nothing is known of the other thread there: it is shown as its process.
 odd filter 'after=two,before=named-odd,child=two,other=two,'
 odd vfork 'after=named-odd,before=named-odd,'
 odd cancel 'after=renamed,before=named-odd,'

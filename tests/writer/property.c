@@ -1,8 +1,8 @@
 /*
  * property.c - random events from several threads into files of random size.
  *
- * What an event holds follows from its thread and number alone, so whatever
- * is read can be checked.  Of each thread the events that are left must be its
+ * The contents of an event follow from its thread and number alone, so whatever
+ * is read can be checked.  The events that are left of each thread must be its
  * last ones, in order and without a gap; all of them if the file has not gone
  * round.  An event whose block the others have passed over, while it was being
  * written or looked at, outlives what followed it in other blocks: what it refers to,
@@ -219,7 +219,7 @@ passed_over(const struct events *e, uint32_t pos, unsigned kbytes)
 	return n + blocks < e->ext.data_cursor;
 }
 
-/* What is left is as it was written, and NULL or "..." tells that some is not. */
+/* The rest is as it was written, and NULL or "..." tells that some is not. */
 static bool
 is_left_of(const char *want, const char *left)
 {

@@ -56,7 +56,7 @@ expect 0 "" "$x" --no-context --sync files/y
 [ "$(stat -c %s files/y)" -eq $((512 * 4096)) ] || fail "size without context"
 expect 0 "7 events lost, 6 of them on CPU 3: 7 nested in another event: a larger buffer" env TNF_FAKE_LOST=7 "$x" files/x
 
-# What the kernel skipped is in no buffer; the file says it as we do.
+# Events that the kernel skipped are in no buffer; the file says so as we do.
 tnfdump=$TNF_BUILD/tnfdump/tnfdump layout=$TNF_BUILD/tests/kernel/kernel-layout
 if [ -x "$tnfdump" ] && [ -x "$layout" ]; then
 	"$layout" empty || fail "layout"

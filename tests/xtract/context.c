@@ -264,8 +264,8 @@ symtab_of_list(void)
 	return s;
 }
 
-/* What is kept is what was read; what is damaged, of another boot or open to others
-   is not used. */
+/* The kept context is the one that was read; one that is damaged, of another boot or open to
+   others is not used. */
 START_TEST(kept)
 {
 	static const uint64_t places[] = { 0xffffffff81000fff, 0xffffffff81001000,

@@ -50,8 +50,8 @@ for left in 1 4 5 "1 4" "2 3 4"; do
 	cmp out plain || fail "without $left: another trace"
 done
 
-# What the first page says is in the blocks of events as well; without a word of that it
-# is not.
+# The words of the first page are in the blocks of events as well, if the file says that
+# they are.
 facts() { "$dump" --info "$1" | grep -e size: -e boot: -e 'wall clock:' -e events:; }
 for left in 0 "0 1 4"; do
 	# shellcheck disable=SC2086  # words are meant
@@ -87,7 +87,7 @@ image part 0 2 3
 ! grep -q "this release" err || fail "without 2 and 3: said $(cat err)"
 probes out | cmp - list || fail "without 2 and 3: other probes"
 
-# Of another release.
+# A part of another release.
 image part 4 1
 "$x" -d part out 2>err && fail "another release's directory was made of ours"
 grep -q "definitions are not in the image" err || fail "another release: said $(cat err)"
@@ -103,7 +103,7 @@ python3 tails.py 7 1 8 || fail "tails.py"
 "$x" -d part out 2>err && fail "definitions out of nothing"
 grep -q "definitions are not in the image" err || fail "another release's sum: said $(cat err)"
 
-# What imported probes have among these is lost, which is said; the rest is there.
+# Definitions of imported probes among these are lost, which is said; the rest is there.
 "$imported" buffer near 0 far 1000 || fail "xtract-imported"
 image whole 0
 "$x" -d whole plain 2>err && [ ! -s err ] || fail "imported, whole: said $(cat err)"

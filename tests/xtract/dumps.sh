@@ -50,7 +50,7 @@ for fact in 'release 6.1.0-page-amd64' 'crashed 2023-11-14T22:13:20Z'; do
 	grep -aqF "$fact" out || fail "no $fact in the context of plain memory"
 done
 
-# What the dump leaves out is missing, and nothing else.
+# The pages that the dump leaves out are missing, and nothing else.
 python3 "$kdump" zlib image some 7
 "$x" --no-context -d some out 2>err
 status=$?

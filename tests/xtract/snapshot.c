@@ -276,7 +276,7 @@ START_TEST(take_overs)
 }
 END_TEST
 
-/* What is taken while the copy is made is not in it; all that was there is, or has
+/* A block that is taken while the copy is made is not in it; all that was there is, or has
    made room for what was taken. */
 static void
 take_one(void *arg)
@@ -324,7 +324,7 @@ write_more(void *arg)
 	model_fill(arg, 23, 4);
 }
 
-/* What comes after the moment is not in the copy, be it in a block that is. */
+/* Events after the moment are not in the copy, even in a block that is. */
 START_TEST(after_the_moment)
 {
 	struct copy c = { .fail_at = -1, .moment = write_more };
