@@ -4,6 +4,9 @@
 # which makes a string of the two.  Debian has no package of others for Rust, Node and Go: Node lost
 # its USDT probes in version 19, and no crate or module for USDT is there; C's are in user.sh.
 #
+# The floor of Java, Node and Go is a call of a C function that does nothing (floor.c): such a hit
+# cannot cost less than that and what C takes.  Python's is the loop itself, with a test that is False.
+#
 # Nanoseconds of a hit, the least of 50 pieces of a run.
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/peers/lttng.sh"
@@ -27,18 +30,24 @@ build_go() {
 	(cd "$work/go" && GOCACHE=$work/gocache GOPROXY=off GOFLAGS=-mod=mod go build -o "$work/gobench" ./examples/bench)
 }
 build_java() {
-	(cd "$work/java" && make && javac -cp "tnf.jar:$lttng_jar" -d classes "$bench_dir/languages/Bench.java")
+	jdk=$(dirname "$(dirname "$(readlink -f "$(command -v javac)")")")
+	(cd "$work/java" && make && javac -cp "tnf.jar:$lttng_jar" -d classes "$bench_dir/languages/Bench.java") &&
+	    cc -O2 -fPIC -shared -I"$jdk/include" -I"$jdk/include/linux" -o "$work/java/libfloor.so" "$bench_dir/languages/floor.c"
 }
-build_node() { (cd "$work/node" && make); }
+build_node() {
+	include=$(node -p 'require("path").resolve(process.execPath, "../../include/node")')
+	(cd "$work/node" && make) &&
+	    cc -O2 -fPIC -shared -DNODE -I"$include" -o "$work/floor.node" "$bench_dir/languages/floor.c"
+}
 
 run_c() { "$BENCH_BUILD/bench/bench-probe" --one ints "$loops" 1 | awk '{ print $1 }'; }
 run_rust() { "$work/target/release/examples/bench" "$loops"; }
-run_go() { "$work/gobench" "$loops"; }
+run_go() { "$work/gobench" "${1:-tnf}" "$loops"; }
 run_java() {
 	java -cp "$work/java/tnf.jar:$work/java/classes:$lttng_jar" -Djava.library.path="$work/java:/usr/lib/x86_64-linux-gnu/jni" \
 	    Bench "${1:-tnf}" "$loops"
 }
-run_node() { node "$bench_dir/languages/bench.js" "$work/node/index.js" "$loops"; }
+run_node() { node "$bench_dir/languages/bench.js" "$work/${1:-node/index.js}" "$loops"; }
 run_python() { /usr/bin/python3 "$bench_dir/languages/bench.py" "${1:-tnf}" $((loops / 5)); }
 
 # recorded LANGUAGE: with the probe on; the ring is written over.
@@ -77,6 +86,11 @@ while [ $((round += 1)) -le "$BENCH_ROUNDS" ]; do
 	for l in $languages; do
 		sample "$l off" ns "$round" "run_$l"
 		sample "$l on" ns "$round" recorded "$l"
+		case $l in
+		rust) ;;
+		node) sample "$l floor" ns "$round" run_node floor.node ;;
+		*) sample "$l floor" ns "$round" "run_$l" floor ;;
+		esac
 	done
 	command -v lttng-sessiond >/dev/null || continue
 	[ -z "$lttng_jar" ] || peer java -u 'lttng_ust_java:*'

@@ -50,6 +50,7 @@ struct meaning {
 	struct tnf_probe_control *probe;
 	uint32_t	hash, event_size;
 	unsigned	n;		/* arguments */
+	bool		words;		/* each of them is a word of 64 bits */
 	unsigned char	kinds[TNF_ARGUMENTS_MAX];
 	unsigned char	at[TNF_ARGUMENTS_MAX];	/* their places in the event */
 	const struct tnf_tag_data *slots[TNF_ARGUMENTS_MAX + 1];
@@ -136,10 +137,12 @@ new_meaning(const char *name, const char *keys, const char *detail,
 	if (m == NULL)
 		return NULL;
 	m->n = n;
+	m->words = true;
 	to = stpcpy(stpcpy(stpcpy(m->attrs, "name "), name), ";slots ");
 	for (unsigned i = 0; i < n; i++) {
 		m->kinds[i] = (unsigned char)args[i].kind;
 		m->slots[i] = kinds[args[i].kind];
+		m->words &= m->slots[i]->size == sizeof(uint64_t);
 		m->at[i] = (unsigned char)(at = member_place(m->slots[i], at));
 		at += m->slots[i]->size;
 		align = m->slots[i]->align > align ? m->slots[i]->align : align;
@@ -350,18 +353,30 @@ put_value(struct tnf_probe_setup *setup, const struct tnf_tag_data *type,
 	}
 }
 
+static void __attribute__((noinline))
+put_values(struct tnf_probe_setup *setup, const struct meaning *m,
+    const struct tnf_probe_value *values, char *event)
+{
+	for (unsigned i = 0; i < m->n; i++)
+		put_value(setup, m->slots[i], m->kinds[i], &values[i], event + m->at[i]);
+}
+
+/* Words are copied here; for other values the function would have to save more registers. */
 TNF_API void
 tnf_probe_hit(struct tnf_probe_control *p, const struct tnf_probe_value *values)
 {
 	const struct meaning *m;
 	struct tnf_probe_setup setup;
-	char *event;
+	uint64_t *event;
 
 	if (p->test == 0 ||
 	    (event = event_alloc(p, &setup, (uintptr_t)__builtin_dwarf_cfa(), false)) == NULL)
 		return;
 	m = meaning_of(p);
-	for (unsigned i = 0; i < m->n; i++)
-		put_value(&setup, m->slots[i], m->kinds[i], &values[i], event + m->at[i]);
+	if (m->words)
+		for (unsigned i = 0; i < m->n; i++)
+			event[1 + i] = values[i].u.u;
+	else
+		put_values(&setup, m, values, (char *)event);
 	event_commit(&setup);
 }

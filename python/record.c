@@ -19,11 +19,12 @@ typedef void hit_fn(struct tnf_probe_control *, const struct tnf_probe_value *);
 
 static define_fn *define_probe;
 static hit_fn *hit_probe;
+static struct tnf_probe_control off;
 
 struct recorder {
 	PyObject_HEAD
 	vectorcallfunc	 call;
-	struct tnf_probe_control *probe;	/* NULL: there is no library */
+	struct tnf_probe_control *probe;	/* &off: there is no library */
 	PyObject	*name;
 	PyObject	*names;			/* of the arguments: a tuple */
 	unsigned	 n;
@@ -178,7 +179,7 @@ recorder_call(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *na
 {
 	struct recorder *r = (struct recorder *)self;
 
-	if (r->probe != NULL && tnf_probe_is_on(r->probe))
+	if (tnf_probe_is_on(r->probe))
 		record_event(r, args, (size_t)PyVectorcall_NARGS(nargsf), names);
 	Py_RETURN_NONE;
 }
@@ -186,9 +187,7 @@ recorder_call(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *na
 static int
 recorder_bool(PyObject *self)
 {
-	struct recorder *r = (struct recorder *)self;
-
-	return r->probe != NULL && tnf_probe_is_on(r->probe);
+	return tnf_probe_is_on(((struct recorder *)self)->probe);
 }
 
 /* Reads the arguments of the definition: ((name, kind), ...). */
@@ -245,9 +244,7 @@ recorder_new(PyTypeObject *type, PyObject *args, PyObject *named)
 		Py_DECREF(r);
 		return NULL;
 	}
-	if (define_probe == NULL)
-		return (PyObject *)r;
-	r->probe = define_probe(name, keys, detail, r->n, types);
+	r->probe = define_probe == NULL ? &off : define_probe(name, keys, detail, r->n, types);
 	if (r->probe != NULL)
 		return (PyObject *)r;
 	if (errno == ENOMEM)
@@ -272,7 +269,7 @@ recorder_dealloc(PyObject *self)
 static PyObject *
 recorder_available(PyObject *self, void *unused)
 {
-	return PyBool_FromLong(((struct recorder *)self)->probe != NULL);
+	return PyBool_FromLong(((struct recorder *)self)->probe != &off);
 }
 
 static PyObject *

@@ -1,7 +1,11 @@
+import java.util.function.IntConsumer;
 import org.lttng.ust.LTTngUst;
 import tnf.Probe;
 
-/** The least nanoseconds of a hit with two integers: Bench tnf|lttng LOOPS, over 50 pieces. */
+/**
+ * The least nanoseconds of a hit with two integers, or of a native method that does nothing, over
+ * 50 pieces: Bench tnf|lttng|floor LOOPS.
+ */
 public final class Bench {
     static final Probe HIT = Probe.define("hit", "bench", "n:int64", "m:int64");
 
@@ -16,18 +20,24 @@ public final class Bench {
             LTTngUst.tracepointIntInt("hit", i, 2);
     }
 
+    static native void nothing(long control, long a, long b);
+
+    static void floor(int loops) {
+        for (int i = 0; i < loops; i++)
+            nothing(1, i, 2);
+    }
+
     public static void main(String[] args) {
-        boolean ours = args[0].equals("tnf");
+        IntConsumer piece = args[0].equals("tnf") ? Bench::tnf : args[0].equals("lttng") ? Bench::lttng : Bench::floor;
         int loops = Integer.parseInt(args[1]) / 50;
         double least = 1e9;
-        if (!ours)
+        if (args[0].equals("lttng"))
             LTTngUst.init();
-        for (int piece = 0; piece < 60; piece++) {  // the first ten are compiled meanwhile
+        if (args[0].equals("floor"))
+            System.loadLibrary("floor");
+        for (int i = 0; i < 60; i++) {  // the first ten are compiled meanwhile
             long began = System.nanoTime();
-            if (ours)
-                tnf(loops);
-            else
-                lttng(loops);
+            piece.accept(loops);
             least = Math.min(least, (double) (System.nanoTime() - began) / loops);
         }
         System.out.println(least);

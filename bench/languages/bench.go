@@ -1,5 +1,9 @@
-// The least nanoseconds of a hit with two integers, over 50 pieces: bench LOOPS
+// The least nanoseconds of a hit with two integers, or of a call of a C function that does nothing,
+// over 50 pieces: bench tnf|floor LOOPS
 package main
+
+// static void nothing(unsigned long a, unsigned long b) { (void)a, (void)b; }
+import "C"
 
 import (
 	"fmt"
@@ -14,12 +18,14 @@ import (
 var hit = tnf.NewProbe("hit", "bench", tnf.Int64("n"), tnf.Int64("m"))
 
 func main() {
-	loops, _ := strconv.Atoi(os.Args[1])
+	loops, _ := strconv.Atoi(os.Args[2])
 	least := math.MaxFloat64
 	for piece := 0; piece < 50; piece++ {
 		began := time.Now()
 		for i := 0; i < loops/50; i++ {
-			if hit.On() {
+			if os.Args[1] == "floor" {
+				C.nothing(C.ulong(i), 2)
+			} else if hit.On() {
 				hit.Hit(tnf.I(int64(i)), tnf.I(2))
 			}
 		}

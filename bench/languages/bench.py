@@ -1,11 +1,15 @@
-"""The least nanoseconds of a hit with two integers, over 50 pieces: bench.py tnf|lttng LOOPS"""
+"""The least nanoseconds of a hit with two integers, over 50 pieces: bench.py tnf|lttng|floor LOOPS
+
+The floor is the loop with a test that is False, as that of a probe which is off is."""
 import sys
 import time
 
 loops = int(sys.argv[2]) // 50
-if sys.argv[1] == "tnf":
-    import tnf
-    hit = tnf.probe("hit", keys="bench", n=int, m=int)
+if sys.argv[1] != "lttng":
+    hit = False
+    if sys.argv[1] == "tnf":
+        import tnf
+        hit = tnf.probe("hit", keys="bench", n=int, m=int)
 
     def piece():
         for i in range(loops):

@@ -21,7 +21,7 @@ function place() {
 
 class Probe {
   #test;
-  #handle;
+  #hit;
 
   constructor(name, { keys = '', args = {}, detail = place() } = {}) {
     const kinds = Object.values(args).map((kind) => KINDS[kind]);
@@ -30,7 +30,7 @@ class Probe {
     }
     const made = native.define(name, keys, detail, Object.keys(args), kinds);
     this.#test = made.test;
-    this.#handle = made.handle;
+    this.#hit = made.hit;
   }
 
   get on() {
@@ -39,8 +39,8 @@ class Probe {
 
   hit(a, b, c, ...rest) {
     if (this.#test[0] === 0) return;
-    if (rest.length === 0) native.hit(this.#handle, a, b, c);
-    else native.hit(this.#handle, a, b, c, ...rest);
+    if (rest.length === 0) this.#hit(a, b, c);
+    else this.#hit(a, b, c, ...rest);
   }
 }
 

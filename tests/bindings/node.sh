@@ -71,14 +71,16 @@ const kinds = { i: 'int8', u: 'uint64', f: 'float64', o: 'opaque', s: 'string', 
 const p = new Probe('values', { keys: 'test', args: kinds });
 p.hit(-1, 2n ** 64n - 1n, 0.5, 255, 'short', 'é'.repeat(1000), Buffer.from([1, 2]), true);
 p.hit('x', null, undefined, {}, 1, Symbol('x'), 'no buffer', 1);
+p.hit(-(2n ** 65n) - 3n, 2 ** 63, 1n, 2 ** 64);
 V
 TNF_ENABLE=test TNF_FILE=$TMP/values.tnf node "$TMP/values.js" "$PWD/index.js" || wrong "values: status $?"
 same "values" "$("$tnfdump" --no-header --to jsonl "$TMP/values.tnf" | python3 -c '
 import json, sys
-for line in list(sys.stdin)[-2:]:
+for line in list(sys.stdin)[-3:]:
     a = json.loads(line)["args"]
     print(a["i"], a["u"], a["f"], a["o"], a["s"], a["t"] and len(a["t"]), a["b"], a["y"])')" \
 "-1 18446744073709551615 0.5 0xff short 1000 {'\$bytes': '0102'} 1
-0 0 0.0 0x0 None None None 1"
+0 0 0.0 0x0 None None None 1
+-3 9223372036854775808 0.0 0x0 None None None 0"
 (unset LD_LIBRARY_PATH; node --test test/ > "$TMP/log" 2>&1) || { cat "$TMP/log" >&2; wrong "without the library"; }
 exit "$bad"

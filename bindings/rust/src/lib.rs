@@ -148,27 +148,39 @@ impl Probe {
     /// True while somebody wants the events of the probe.
     #[inline]
     pub fn is_on(&self) -> bool {
-        let control = self.control.load(Ordering::Acquire);
-        // The control blocks of probes are never freed.
-        unsafe { (*control).is_on() && (!ptr::eq(control, &UNDEFINED) || self.define()) }
+        self.on().is_some()
     }
 
-    /// Defines the probe, unless that has been done; returns whether the probe is on.
+    /// The control block, while the probe is on.
+    #[doc(hidden)]
+    #[inline]
+    pub fn on(&self) -> Option<&'static Control> {
+        // The control blocks of probes are never freed.
+        let control = unsafe { &*self.control.load(Ordering::Acquire) };
+        if !control.is_on() {
+            return None;
+        }
+        if ptr::eq(control, &UNDEFINED) { self.define() } else { Some(control) }
+    }
+
+    /// Defines the probe, unless that has been done.
     #[doc(hidden)]
     #[cold]
-    pub fn define(&self) -> bool {
+    pub fn define(&self) -> Option<&'static Control> {
         let detail = format!("file {};line {}", self.file, self.line);
         let control = library::define(self.name, self.keys, &detail, self.arguments);
         self.control.store(control as *const Control as *mut Control, Ordering::Release);
-        control.is_on()
+        if control.is_on() { Some(control) } else { None }
     }
 
     /// Records an event if the probe is on.  There is a value for each argument of the
     /// definition, or nothing is recorded.
     #[inline]
     pub fn hit(&self, values: &[Value]) {
-        if self.is_on() && values.len() == self.arguments.len() {
-            library::hit(self.control.load(Ordering::Acquire), values);
+        if let Some(control) = self.on() {
+            if values.len() == self.arguments.len() {
+                control.hit(values);
+            }
         }
     }
 }
@@ -224,8 +236,8 @@ macro_rules! define {
 macro_rules! probe {
     ($name:expr, $keys:expr $(, $argument:ident : $ty:ty = $value:expr)* $(,)?) => {{
         $crate::define!(PROBE, $name, $keys $(, $argument: $ty)*);
-        if PROBE.is_on() {
-            PROBE.hit(&[$($crate::value::<$ty>(&$value)),*]);
+        if let Some(control) = PROBE.on() {
+            control.hit(&[$($crate::value::<$ty>(&$value)),*]);
         }
     }};
 }

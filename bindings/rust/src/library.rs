@@ -58,6 +58,16 @@ impl Control {
     pub(crate) fn is_on(&self) -> bool {
         self.test.load(Ordering::Relaxed) != 0
     }
+
+    /// Records an event of a probe that is on, and so has been defined: a value for each argument.
+    #[doc(hidden)]
+    #[inline]
+    pub fn hit(&self, values: &[Value]) {
+        unsafe {
+            let hit: Hit = std::mem::transmute(HIT.load(Ordering::Relaxed));
+            hit(self, values.as_ptr());
+        }
+    }
 }
 
 /// The control of a probe that is not defined yet: asking whether it is on defines it.
@@ -131,14 +141,5 @@ pub(crate) fn define(
         let define: Define = std::mem::transmute(define);
         let (n, types) = (types.len() as c_uint, types.as_ptr());
         define(name.as_ptr(), keys.as_ptr(), detail.as_ptr(), n, types).as_ref().unwrap_or(&OFF)
-    }
-}
-
-/// Records an event of a probe that is on, and so has been defined.
-#[inline]
-pub(crate) fn hit(control: *const Control, values: &[Value]) {
-    unsafe {
-        let hit: Hit = std::mem::transmute(HIT.load(Ordering::Relaxed));
-        hit(control, values.as_ptr());
     }
 }
