@@ -30,6 +30,7 @@
 
 #define NAME_SIZE	16	/* the kernel's, with its NUL */
 #define TRACEPARENT_SIZE 56	/* "00-<32 digits>-<16 digits>-01" (W3C Trace Context) */
+#define SERVICE_SIZE	96	/* of OpenTelemetry's name of the service; a longer one is left out */
 #define PATH_SHOWN	240	/* of the program; the end of a longer path */
 #define LINE_SIZE	(BLOCK_SIZE - TNF_NAMES_FIRST - 4)
 #define FILE_SHARE	64	/* one block of so many may be one of names */
@@ -41,7 +42,8 @@
 #define RENAMED_SIZE	112
 
 static char process_name[NAME_SIZE], program[PATH_SHOWN];
-static char traceparent[TRACEPARENT_SIZE];	/* of the environment at the start, or "" */
+/* Of the environment at the start, or "". */
+static char traceparent[TRACEPARENT_SIZE], service[SERVICE_SIZE];
 static int32_t process_parent;
 static uint32_t renamed;	/* some thread has changed a name */
 static bool from_start;		/* we were there before the program made threads or filters */
@@ -49,12 +51,14 @@ static bool from_start;		/* we were there before the program made threads or fil
 void
 tnf_names_load(void)
 {
-	const char *parent = secure_getenv("TRACEPARENT");
+	const char *parent = secure_getenv("TRACEPARENT"), *name = secure_getenv("OTEL_SERVICE_NAME");
 
 	from_start = __libc_single_threaded;
 	if (parent != NULL && strlen(parent) == sizeof(traceparent) - 1 &&
 	    strspn(parent, "0123456789abcdef-") == sizeof(traceparent) - 1)
 		memcpy(traceparent, parent, sizeof(traceparent));
+	if (name != NULL && strlen(name) < sizeof(service))
+		memcpy(service, name, strlen(name));
 }
 
 /* May a hit, or what we stand in front of, make a system call of its own?  Only while
@@ -201,6 +205,18 @@ put_thread(struct line *l, uint32_t tid, const char *name)
 	put_number(l, (uint32_t)tnf_p.pid);
 	put_number(l, process_parent > 0 ? (uint32_t)process_parent : 0);
 	put_rest(l, name);
+}
+
+/* word: "NAME/", of a fact of this process. */
+static void
+put_fact(struct line *l, const char *word, const char *value)
+{
+	if (value[0] == '\0')
+		return;
+	put_chars(l, "\n", l->n > 0);
+	put_chars(l, word, strlen(word));
+	put_number(l, (uint32_t)tnf_p.pid);
+	put_rest(l, value);
 }
 
 /* Begins a line about a new name; the caller adds the old name. */
@@ -388,11 +404,10 @@ tnf_names_process(int32_t parent, bool child)
 		put_number(&l, (uint64_t)tnf_clock_now());
 		put_rest(&l, program);
 	}
-	if (traceparent[0] != '\0') {
-		put_chars(&l, "\ntraceparent/", 13);
-		put_number(&l, (uint32_t)tnf_p.pid);
-		put_rest(&l, traceparent);
-	}
+	names_put(&l);
+	l.n = 0;
+	put_fact(&l, "traceparent/", traceparent);
+	put_fact(&l, "service/", service);
 	names_put(&l);
 }
 

@@ -36,6 +36,8 @@ jq -r '.resourceSpans[] | .scopeSpans[].spans[] | [.name, .traceId, .spanId, .pa
 [ "$(awk -v t="$trace" '$2 == t' spans | wc -l)" = 4 ] && [ "$(wc -l <spans)" = 4 ] || fail "spans: $(cat spans)"
 chain=$(awk '{ id[$1] = $3; up[$1] = $4 } END { print up["order"], up["stock"] == id["order"], up["price"] == id["stock"], up["fetch"] == id["price"] }' spans)
 [ "$chain" = "- 1 1 1" ] || fail "no chain: $chain: $(cat spans)"
+services=$(jq -r '.resourceSpans[].resource.attributes[] | select(.key == "service.name").value.stringValue' spans.json | sort | tr '\n' ' ')
+[ "$services" = 'cellar front price stock ' ] || fail "services: $services"
 grep -q '<html' page.html || fail "no page"
 
 # The kernel's work for the order in the cellar: it read the list.

@@ -1,6 +1,8 @@
 /*
  * otlp-spans.c - spans of --to otlp, in trees, until a whole tree can be written.
  */
+#include <stdio.h>
+
 #include "common/xalloc.h"
 #include "tnfdump/hosts.h"
 #include "tnfdump/origin.h"
@@ -50,16 +52,27 @@ container_attrs(struct otlp *e, const struct origin_container *c)
 	otlp_attr_string(e, RESOURCE_ATTR, "k8s.pod.uid", told(c->group.pod));
 }
 
+const char *
+spans_environment(struct spans *all, const struct tnf_event *ev, const char *what)
+{
+	char word[32];
+
+	snprintf(word, sizeof(word), "%s/%d", what, ev->pid);
+	return ev->kernel ? NULL : origin_fact(all->d, ev->file, word);
+}
+
 struct encoded
 spans_resource(struct spans *all, const struct tnf_event *ev)
 {
 	struct encoded ret = { NULL, 0 };
 	struct otlp *e = &all->e;
 	const char *host = all->d->hosts != NULL ? host_name(all->d, ev) : NULL;
+	const char *service = spans_environment(all, ev, "service");
 	struct tnf_event who = *ev;
 
 	origin_host(all->d, ev, &who.pid, &who.lwpid);
-	otlp_attr_string(e, RESOURCE_ATTR, "service.name", origin_process_last(all->d, ev));
+	otlp_attr_string(e, RESOURCE_ATTR, "service.name",
+	    service != NULL ? service : origin_process_last(all->d, ev));
 	otlp_attr_string(e, RESOURCE_ATTR, "host.name",
 	    host != NULL ? host : origin_fact(all->d, ev->file, "host"));
 	otlp_attr_int(e, RESOURCE_ATTR, "process.pid", who.pid);

@@ -143,11 +143,8 @@ span_is_within(struct otlp_run *r, struct span *s, const struct tnf_event *ev)
 static bool
 span_is_started(struct otlp_run *r, struct span *s, const struct tnf_event *ev)
 {
-	char word[32];
-	const char *text;
+	const char *text = spans_environment(&r->spans, ev, "traceparent");
 
-	snprintf(word, sizeof(word), "traceparent/%d", ev->pid);
-	text = ev->kernel ? NULL : origin_fact(r->spans.d, ev->file, word);
 	if (text == NULL || strlen(text) != 55 ||
 	    !hex_id(text + 3, s->id.trace, sizeof(s->id.trace)))
 		return false;
