@@ -12,14 +12,17 @@
 loops=${BENCH_LOOPS:-5000000}
 b=$BENCH_BUILD/bench
 
-# ours WHAT THREADS LOOPS ROUND
-# Ratios are to a floor of as many threads: so each number of threads has a unit.
+# ours WHAT THREADS LOOPS ROUND [PROGRAM]
+# Ratios are to a floor of as many threads: so each number of threads has a unit.  Hits with two
+# integers have one, too: the ratio is to a program that is not linked with libtnfotel.
 ours()
 {
 	_what="tnf $1" _unit=ns _round=$4
 	[ "$2" = 1 ] || _what="$_what x$2 threads" _unit="ns x$2"
+	case $1 in ints|span) _unit="ns ints" ;; esac
+	[ $# -lt 5 ] || _what="$_what with libtnfotel"
 	# shellcheck disable=SC2046 # the least piece, and the mean
-	set -- $("$b/bench-probe" --one "$1" "$3" "$2")
+	set -- $("$b/${5:-bench-probe}" --one "$1" "$3" "$2")
 	[ $# -eq 2 ] || { failed "$_what"; return; }
 	row "$_what" "$_unit" "$_round" "$2"
 	row "$_what (least)" "$_unit least" "$_round" "$1"
@@ -66,6 +69,9 @@ while [ $((round += 1)) -le "$BENCH_ROUNDS" ]; do
 			ours $what $threads "$loops" $round
 		done
 	done
+	ours ints 1 "$loops" $round
+	ours ints 1 "$loops" $round bench-probe-otel
+	ours span 1 "$loops" $round bench-probe-otel
 	# With 1,000 a thread has eight blocks.
 	for what in floor none args; do
 		ours $what 1000 $((loops / 200)) $round
@@ -73,7 +79,7 @@ while [ $((round += 1)) -le "$BENCH_ROUNDS" ]; do
 	peers_lttng $round
 	peers_usdt $round
 done
-refs="tnf floor;tnf floor (least)"
+refs="tnf floor;tnf floor (least);tnf ints;tnf ints (least)"
 for threads in 2 1000; do
 	refs="$refs;tnf floor x$threads threads;tnf floor x$threads threads (least)"
 done

@@ -51,7 +51,9 @@ span_now(const struct thread *t)
 {
 	const struct span_record *r = __atomic_load_n(t->context, __ATOMIC_RELAXED);
 
-	return r != NULL && __atomic_load_n(&r->valid, __ATOMIC_RELAXED) == 1 ? r->span : 0;
+	if (__builtin_expect(r != NULL && __atomic_load_n(&r->valid, __ATOMIC_RELAXED) == 1, 1))
+		return r->span;
+	return 0;
 }
 
 static inline bool
