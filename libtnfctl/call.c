@@ -47,7 +47,8 @@
 #define TRY_SHIFT_MAX	5	/* ... until it is 32 times as long */
 #define LONG_TRY	16
 #define SCAN_MAX	(256u << 10)	/* of the stack */
-#define CODE_MAX	(8u << 20)	/* searched for the restorer */
+#define CODE_MAX	(8u << 20)	/* searched for the restorer, ... */
+#define CODE_PIECE	(128u << 10)	/* ... by so much, which has it nearly always */
 #define STACK_SIZE	(256u << 10)	/* of ours */
 #define PAD_SIZE	(REMOTE_FRAME + 2048u)	/* for mmap() */
 
@@ -193,17 +194,21 @@ find_code(const struct calls *c, uintptr_t address, const unsigned char *code,
     size_t size)
 {
 	const struct mapping *m = tnf_maps_find(&c->maps, address);
-	unsigned char *copy, *at = NULL;
+	unsigned char *copy, *at;
 	uintptr_t found = 0;
-	size_t n;
+	size_t n, piece;
 
-	if (m == NULL || size == 0)
+	if (m == NULL || size == 0 || (copy = malloc(CODE_PIECE)) == NULL)
 		return 0;
 	n = m->end - m->start < CODE_MAX ? m->end - m->start : CODE_MAX;
-	if ((copy = malloc(n)) != NULL && tnfctl_proc_read(c->p, m->start, copy, n))
-		at = memmem(copy, n, code, size);
-	if (at != NULL)
-		found = m->start + (uintptr_t)(at - copy);
+	/* The next piece begins with the last bytes of this one: code may be in both. */
+	for (size_t i = 0; found == 0 && i + size <= n; i += CODE_PIECE - size + 1) {
+		piece = n - i < CODE_PIECE ? n - i : CODE_PIECE;
+		if (!tnfctl_proc_read(c->p, m->start + i, copy, piece))
+			break;
+		if ((at = memmem(copy, piece, code, size)) != NULL)
+			found = m->start + i + (uintptr_t)(at - copy);
+	}
 	free(copy);
 	return found;
 }

@@ -43,6 +43,8 @@ struct watch {
 	int	 fd;
 	pid_t	 tid;		/* the latest that was seen; 0: none */
 	bool	 not_ours;
+	bool	 told;		/* it has told of 'tid', and waits until it may look on ... */
+	bool	 end;		/* ... or is to end */
 };
 
 enum watch_result {
@@ -68,6 +70,8 @@ watch_look(void *arg)
 			return NULL;
 		while (sem_wait(&w->next) < 0)
 			;
+		if (w->end)
+			return NULL;
 		if (w->not_ours)
 			usleep(NOT_OURS_US);
 	}
@@ -91,8 +95,11 @@ watch_start(struct watch *w)
 static void
 watch_stop(struct watch *w)
 {
-	/* It sleeps in waitid, nanosleep or sem_wait and has nothing to lose. */
-	pthread_cancel(w->thread);
+	/* It sleeps in waitid, nanosleep or sem_wait and has nothing to lose.  The first
+	   pthread_cancel() of a program loads a library: most runs end without one. */
+	w->end = w->told;
+	if (!w->told || sem_post(&w->next) < 0)
+		pthread_cancel(w->thread);
 	pthread_join(w->thread, NULL);
 	sem_destroy(&w->next);
 	close(w->fd);
@@ -114,6 +121,7 @@ watch_wait(struct watch *w, const sigset_t *mask, int timeout_ms,
 	if (n == 0 || read(w->fd, &count, sizeof(count)) < 0)
 		return WATCH_TIMEOUT;
 	*ret_tid = w->tid;
+	w->told = true;
 	return WATCH_CHILD;
 }
 
@@ -122,6 +130,7 @@ static void
 watch_next(struct watch *w, bool not_ours)
 {
 	w->not_ours = not_ours;
+	w->told = false;
 	sem_post(&w->next);
 }
 
