@@ -29,7 +29,6 @@
 #include "libtnfctl/control.h"
 #include "libtnfctl/direct.h"
 
-#define POLL_US		20
 
 extern char **environ;
 
@@ -235,6 +234,8 @@ exec_start(const char *file, char *const *argv, char *const *env, struct child *
 static bool
 exec_await(struct proc *p)
 {
+	unsigned int pauses = 0;
+
 	while (!p->gone && p->event == PROC_NOTHING && tnfctl_proc_pending(p, true) == NULL) {
 		tnfctl_proc_take_all(p);
 		if (p->event == PROC_NOTHING && tnfctl_proc_pending(p, true) == NULL) {
@@ -243,7 +244,7 @@ exec_await(struct proc *p)
 				return false;
 			}
 			tnfctl_proc_resume_idle(p);
-			usleep(POLL_US);
+			tnfctl_proc_pause(pauses++);
 		}
 	}
 	return true;

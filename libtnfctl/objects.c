@@ -18,6 +18,7 @@
 #define GAP_MAX		64u		/* between sections: no block fits in */
 #define OBJECTS_MAX	8192u
 #define DEEP_MAX	512u		/* objects whose .symtab is read */
+#define LIBC		"libc.so.6"
 
 static const char *const known_names[KNOWN_COUNT] = {
 	[KNOWN_CONTROL] = TNF_PROCESS_SYMBOL,
@@ -217,6 +218,32 @@ is_called(const struct object *o, const char *lib)
 	return lib == NULL || strcmp(slash ? slash + 1 : o->name, lib) == 0;
 }
 
+static void
+remember_function(tnfctl_handle_t *h, const char *lib, const char *name, uintptr_t address)
+{
+	struct function_name *f;
+	char *key;
+	int n = asprintf(&key, "%s/%s", lib ? lib : "", name);
+
+	if (n < 0)
+		return;
+	if ((f = tnf_map_put(names_of(h), key, (size_t)n, NULL)) != NULL)
+		f->address = address;
+	free(key);
+}
+
+/* Calls need some functions of the C library: one look at its file finds all of them. */
+static void
+remember_libc(tnfctl_handle_t *h, struct elffile *e, uintptr_t bias)
+{
+	static const char *const names[] = { "dlopen", "mmap", "munmap", "syscall" };
+	uint64_t value;
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (tnf_elffile_function(e, names[i], &value))
+			remember_function(h, LIBC, names[i], bias + value);
+}
+
 static bool
 search_function(tnfctl_handle_t *h, const char *lib, const char *name,
     uintptr_t *ret)
@@ -229,8 +256,12 @@ search_function(tnfctl_handle_t *h, const char *lib, const char *name,
 		if (!is_called(o, lib) || (e = tnf_elffile_take(tnfctl_object_open(o))) == NULL)
 			continue;
 		found = tnf_elffile_function(e, name, &value);
-		if (found)
+		if (found) {
 			*ret = o->bias + value;
+			remember_function(h, lib, name, *ret);
+			if (lib != NULL && strcmp(lib, LIBC) == 0)
+				remember_libc(h, e, o->bias);
+		}
 		tnf_elffile_close(e);
 	}
 	return found;
@@ -249,9 +280,8 @@ tnfctl_objects_function(tnfctl_handle_t *h, const char *lib, const char *name,
 		return search_function(h, lib, name, ret);
 	if ((f = tnf_map_get(names_of(h), key, (size_t)n)) != NULL)
 		*ret = f->address;
-	else if ((found = search_function(h, lib, name, ret)) &&
-	    (f = tnf_map_put(names_of(h), key, (size_t)n, NULL)) != NULL)
-		f->address = *ret;
+	else
+		found = search_function(h, lib, name, ret);
 	free(key);
 	return found;
 }

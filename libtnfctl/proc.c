@@ -28,6 +28,7 @@
  */
 #include <sys/ptrace.h>
 
+#include <sched.h>
 #include <signal.h>
 #include <stdint.h>
 #include <string.h>
@@ -39,6 +40,8 @@
 #include "libtnfctl/proc.h"
 
 #define PAUSE_US	50
+#define YIELDS		100	/* before a pause that may be short */
+#define SHORT_US	20
 #define ABSENT_NS	INT64_C(20000000)	/* and more in the kernel: absent */
 #define STOP_NS		INT64_C(2000000000)	/* for all to stop, ... */
 #define LEAVE_NS	INT64_C(2000000000)	/* ... and for the absent to come back */
@@ -254,6 +257,15 @@ find_absent(struct proc *p, bool all)
 		else if (all || is_absent(p, t))
 			t->absent = true;
 	}
+}
+
+void
+tnfctl_proc_pause(unsigned int n)
+{
+	if (n < YIELDS)
+		sched_yield();
+	else
+		usleep(SHORT_US);
 }
 
 void

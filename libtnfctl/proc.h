@@ -218,6 +218,9 @@ unsigned int tnfctl_proc_options(const struct proc *);
 void	tnfctl_proc_reap(struct proc *);
 /* Asks wait(2) once about each thread that runs; was there anything? */
 bool	tnfctl_proc_take_round(struct proc *);
+/* Waits for something that is near, for the nth time: gives the processor away a few times
+   before it sleeps, as a sleep takes much longer than most of what is waited for. */
+void	tnfctl_proc_pause(unsigned int n);
 
 size_t	tnfctl_ended_fill(const struct ended *, tnfctl_ended_t *ret, size_t room);
 void	tnfctl_ended_free(struct ended *);

@@ -15,7 +15,6 @@
 #include <sys/syscall.h>
 
 #include <linux/rseq.h>
-#include <sched.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -27,8 +26,6 @@
 #include "libtnfctl/arch/arch.h"
 #include "libtnfctl/call.h"
 
-#define PAUSE_US	20
-#define YIELDS		50
 #define ALONE_MS	500	/* of standstill; it may wait by spinning, too */
 
 /* PTRACE_GET_RSEQ_CONFIGURATION, which C libraries have had only since 2021. */
@@ -108,17 +105,6 @@ now_ms(void)
 	return clock_ns(CLOCK_MONOTONIC) / 1000000;
 }
 
-/* Yields a few times before it sleeps: the next stop is near, and a sleep takes much longer
-   than the call for which the thread has stopped. */
-static void
-pause_shortly(unsigned int n)
-{
-	if (n < YIELDS)
-		sched_yield();
-	else
-		usleep(PAUSE_US);
-}
-
 /*
  * Lets the thread run until it is at its last system call.  The other threads stand still
  * until it waits for one of them.  Most calls never wait, and threads that run may call
@@ -148,7 +134,7 @@ run_to_end(struct proc *p, struct call *r, uint64_t sp, int max_ms)
 		r->waits |= now_ms() - start > ALONE_MS;
 		if (r->waits && !r->alone)
 			tnfctl_proc_resume_idle(p);
-		pause_shortly(pauses++);
+		tnfctl_proc_pause(pauses++);
 	}
 	return false;
 }
