@@ -23,7 +23,7 @@ from ._tnf import (DamageWarning, Error, Event, Events, File, LossWarning,
                    Probe, Recorder, Trace as _Trace)
 
 __all__ = ["open", "Trace", "Events", "Event", "Probe", "File", "Error",
-           "DamageWarning", "LossWarning", "CutStr", "CutBytes", "probe", "Recorder",
+           "DamageWarning", "LossWarning", "CutStr", "CutBytes", "probe", "span", "Recorder",
            "why", "why_slow"]
 
 # enum tnf_argument_kind of <tnf/runtime.h>
@@ -31,6 +31,20 @@ _KINDS = {"int8": 1, "int16": 2, "int32": 3, "int64": 4, "uint8": 5, "uint16": 6
           "uint32": 7, "uint64": 8, "float32": 9, "float64": 10, "opaque": 11,
           "string": 12, "text": 13, "blob": 14,
           int: 4, float: 10, str: 13, bytes: 14, bool: 5}
+
+
+def _make(name, keys, detail, members, frame):
+    """The probe, whose place is that of the frame."""
+    place = "".join("_" if c < " " or c in ";\x7f" else c for c in frame.f_code.co_filename)
+    try:
+        members = [(member, _KINDS[kind]) for member, kind in members]
+    except (KeyError, TypeError):
+        raise ValueError(f"{name}: an argument's type is none that can be recorded") from None
+    made = Recorder(name, keys, f"file {place[-200:]};line {frame.f_lineno};{detail}", members)
+    if not made.available:
+        _warnings.warn("libtnfprobe.so.1 cannot be loaded: probes stay off",
+                       RuntimeWarning, stacklevel=3)
+    return made
 
 
 def probe(name, /, keys="", detail="", *, args=None, **types):
@@ -51,18 +65,49 @@ def probe(name, /, keys="", detail="", *, args=None, **types):
     recorded as null or 0, and one that is not given as well.  Without libtnfprobe
     there is a RuntimeWarning, and the probe stays off.
     """
-    members = [*(args or {}).items(), *types.items()]
-    frame = _sys._getframe(1)
-    place = "".join("_" if c < " " or c in ";\x7f" else c for c in frame.f_code.co_filename)
-    try:
-        members = [(member, _KINDS[kind]) for member, kind in members]
-    except (KeyError, TypeError):
-        raise ValueError(f"{name}: an argument's type is none that can be recorded") from None
-    made = Recorder(name, keys, f"file {place[-200:]};line {frame.f_lineno};{detail}", members)
-    if not made.available:
-        _warnings.warn("libtnfprobe.so.1 cannot be loaded: probes stay off",
-                       RuntimeWarning, stacklevel=2)
-    return made
+    return _make(name, keys, detail, [*(args or {}).items(), *types.items()], _sys._getframe(1))
+
+
+class span:
+    """A pair of probes: NAME_start with the arguments, and NAME_end with 'error'.
+
+        bake = tnf.span("bake", keys="oven", id=int)
+        with bake(id=7):
+            ...                             # the span ends with the block
+
+    An exception that leaves the block is the error: its errno, or else 1.  Spans that
+    overlap in a thread, as those of coroutines do, need an argument that tells them apart:
+    with by="id" the end has it, too, and tnfdump --pair NAME_start,NAME_end,id pairs them.
+    """
+
+    def __init__(self, name, /, keys="", *, by=None, **types):
+        if by is not None and by not in types:
+            raise ValueError(f"{name}: by: {by}: is none of the arguments")
+        key = [] if by is None else [(by, types[by])]
+        frame = _sys._getframe(1)
+        self._by, self._place = by, list(types).index(by) if key else None
+        self._start = _make(f"{name}_start", keys, "", types.items(), frame)
+        self._end = _make(f"{name}_end", keys, "", [*key, ("error", int)], frame)
+
+    def __call__(self, /, *values, **named):
+        self._start(*values, **named)
+        if self._by is None:
+            return _Begun(self._end)
+        return _Begun(self._end, named.get(self._by, (*values, None)[min(self._place, len(values))]))
+
+
+class _Begun:
+    """A span that has begun; its end is when the block ends."""
+    __slots__ = ("_end", "_key")
+
+    def __init__(self, end, *key):
+        self._end, self._key = end, key
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, exception, where):
+        self._end(*self._key, 0 if exception is None else getattr(exception, "errno", 0) or 1)
 
 
 class CutStr(str):

@@ -1,3 +1,4 @@
+from contextlib import AbstractContextManager
 from os import PathLike
 from typing import Any, Callable, Iterable, Iterator, Mapping, NamedTuple, Optional, Union
 
@@ -116,6 +117,10 @@ _Kind = Union[type[int], type[float], type[str], type[bytes], type[bool], str]
 
 def probe(name: str, /, keys: str = "", detail: str = "", *,
           args: Optional[Mapping[str, _Kind]] = None, **types: _Kind) -> Recorder: ...
+
+class span:
+    def __init__(self, name: str, /, keys: str = "", *, by: Optional[str] = None, **types: _Kind) -> None: ...
+    def __call__(self, /, *values: Any, **named: Any) -> AbstractContextManager[Any]: ...
 
 def open(files: Union[_Path, Iterable[_Path]],
          where: Union[None, str, Callable[[Event], object]] = None,

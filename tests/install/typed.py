@@ -320,7 +320,7 @@ TABLE.update({
     "http://localhost:4318/v1/traces":
         how({"| curl --data-binary @- -H 'Content-Type: application/x-protobuf' http://localhost:4318/v1/traces":
              "2> /dev/null | grep -ac order > posted"}),
-    'order = tnf.probe("order_start", keys="order", id=int)    # Python': how(text=several_languages),
+    'order = tnf.span("order", keys="order", id=int)           # Python': how(text=several_languages),
     '{"mcpServers": {"tnf": {"command": "tnf-mcp", "args": ["/var/lib/tnf"]}}}': how(text=json_text),
     "tnfdump --columns +span --where 'span == \"b7ad6b7169203331\"' shop.tnf kernel.tnf":
         how(why="takes the servers of examples/otel/shop: tests/otel/shop.sh"),

@@ -654,6 +654,33 @@ class Recording(Case):
         """)
         self.assertEqual(events, [])
 
+    def test_span(self):
+        """A span ends with its block, with the error that left it and the member of by."""
+        events = self.run_program("""if 1:
+            import tnf
+            plain = tnf.span("plain", keys="order", id=int)
+            with plain(id=7):
+                pass
+            for error in OSError(5, "x"), KeyError("x"):
+                try:
+                    with plain(8): raise error
+                except type(error):
+                    pass
+            by = tnf.span("by", keys="order", by="id", name=str, id=int)
+            with by("a", 1), by(id=2, name="b"), by("c"):
+                pass
+            try:
+                tnf.span("by", by="nosuch", id=int)
+            except ValueError as e:
+                assert "nosuch" in str(e)
+        """)
+        got = [(e.probe.name, e["id"] if "id" in e.args else None, e.args.get("error")) for e in events]
+        self.assertEqual(got, [
+            ("plain_start", 7, None), ("plain_end", None, 0), ("plain_start", 8, None), ("plain_end", None, 5),
+            ("plain_start", 8, None), ("plain_end", None, 1), ("by_start", 1, None), ("by_start", 2, None),
+            ("by_start", 0, None), ("by_end", 0, 0), ("by_end", 2, 0), ("by_end", 1, 0)])
+        self.assertEqual({e.probe.attributes["line"] for e in events}, {"3", "11"})
+
     def test_reports(self):
         """Pairs, states and causes are those that tnfdump prints; its errors are raised."""
         self.run_program("""if 1:
