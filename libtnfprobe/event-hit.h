@@ -55,22 +55,26 @@ cpu_now(const struct thread *t)
 	return __atomic_load_n(t->cpu_at, __ATOMIC_RELAXED);
 }
 
-/* frame: of the caller, as tnf_hit_left() compares it. */
-static inline __attribute__((always_inline)) void *
-event_alloc(struct tnf_probe_control *probe, struct tnf_probe_setup *setup, uintptr_t frame, bool fast)
+/* The thread is busy from now on.  frame: of the caller, as tnf_hit_left() compares it; setup tells the
+   hit from others. */
+static inline void
+event_begin(struct thread *t, const void *setup, uintptr_t frame, bool fast)
 {
-	struct thread *t = &tnf_t;
+	t->busy = frame;
+	signal_fence();
+	t->setup = setup;
+	t->fast = fast;
+}
+
+/* The common case of alloc; NULL: it is none, and nothing has changed. */
+static inline __attribute__((always_inline)) char *
+event_common(struct thread *t, const struct tnf_probe_control *probe)
+{
 	uint32_t size, index, last;
 	const struct guard *guard;
 	uint64_t since;
 	char *event;
 
-	if (unlikely(t->busy != 0) && !tnf_event_busy(t, setup, frame))
-		return NULL;
-	t->busy = frame;
-	signal_fence();
-	t->setup = setup;
-	t->fast = fast;
 	index = __atomic_load_n(&probe->index, __ATOMIC_ACQUIRE);
 	size = event_round8(probe->event_size);
 	event = t->pos;
@@ -80,18 +84,32 @@ event_alloc(struct tnf_probe_control *probe, struct tnf_probe_setup *setup, uint
 	guard = __atomic_load_n(&tnf_p.guard, __ATOMIC_ACQUIRE);
 	if (unlikely(__atomic_load_n(&guard->live, __ATOMIC_RELAXED) != t->epoch ||
 	    (size_t)(t->end - event) < size || index - 1 >= DIRECTORY_SIZE - 1))
-		return tnf_event_alloc(probe, setup);
+		return NULL;
 	/* The span is looked at behind the counter: what is loaded for it is there when the
 	   counter has been read. */
 	since = ticks() - t->tsc;
 	if (unlikely(since >= t->tsc_limit || cpu_now(t) != t->cpu || span_is_new(t)))
-		return tnf_event_alloc(probe, setup);
+		return NULL;
 	last = (uint32_t)(t->ns + (int64_t)scaled(since, t->mult));
 	t->last = last;
 	t->next = event + size;
 	event_put32(event + size - 4, 0);
 	event_put32(event, (index | TNF_TAG16_ABS) << 16 | pair_low(event, t->sched));
 	event_put32(event + 4, last);
+	return event;
+}
+
+static inline __attribute__((always_inline)) void *
+event_alloc(struct tnf_probe_control *probe, struct tnf_probe_setup *setup, uintptr_t frame, bool fast)
+{
+	struct thread *t = &tnf_t;
+	char *event;
+
+	if (unlikely(t->busy != 0) && !tnf_event_busy(t, setup, frame))
+		return NULL;
+	event_begin(t, setup, frame, fast);
+	if (unlikely((event = event_common(t, probe)) == NULL))
+		return tnf_event_alloc(probe, setup);
 	setup->buffer = event;
 	setup->probe = probe;
 	return event;
@@ -105,25 +123,31 @@ event_publish(char *block, uint32_t end)
 	__atomic_store_n(&b->bytes_valid, (uint16_t)end, __ATOMIC_RELEASE);
 }
 
-static inline __attribute__((always_inline)) void
-event_commit(struct tnf_probe_setup *setup)
+/* The common case of commit. */
+static inline void
+event_end(struct thread *t)
 {
-	struct thread *t = &tnf_t;
-	const struct tnf_probe_control *probe = setup->probe;
-	char *next;
+	char *next = t->next;
 
-	if (unlikely(t->setup != setup))
-		return;
-	if (unlikely(probe->chain != NULL || !probe->traced || t->odd || setup->buffer == NULL)) {
-		tnf_event_commit(t, setup);
-		return;
-	}
-	next = t->next;
 	event_publish(t->block, (uint32_t)(next - t->block));
 	t->pos = next;
 	t->new_sched = 0;
 	signal_fence();
 	t->busy = 0;
+}
+
+static inline __attribute__((always_inline)) void
+event_commit(struct tnf_probe_setup *setup)
+{
+	struct thread *t = &tnf_t;
+	const struct tnf_probe_control *probe = setup->probe;
+
+	if (unlikely(t->setup != setup))
+		return;
+	if (unlikely(probe->chain != NULL || !probe->traced || t->odd || setup->buffer == NULL))
+		tnf_event_commit(t, setup);
+	else
+		event_end(t);
 }
 
 #endif

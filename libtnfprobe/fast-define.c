@@ -46,8 +46,10 @@ define_site(struct tnf_fast_site *s)
 	p = tnf_runtime_define(s->name, s->keys, s->detail, s->n, args, false);
 	if (p == NULL)
 		return;
+	s->plain = 1;
 	for (unsigned i = 0; i < s->n; i++) {
 		s->v[i].plain = plain_bytes(&s->v[i]);
+		s->plain &= s->v[i].plain != 0;
 		s->v[i].at = at = member_place(p->slots[i], at);
 		at += p->slots[i]->size;
 	}

@@ -147,19 +147,13 @@ put_value(struct tnf_fast_regs *r, const struct tnf_fast_site *site,
 	}
 }
 
-/* Most values are registers as they are. */
 static inline void
-put_values(struct tnf_fast_regs *r, const struct tnf_fast_site *site, char *event)
+put_plain(const struct tnf_fast_regs *r, const struct tnf_fast_value *v, char *event)
 {
-	const struct tnf_fast_value *v = site->v, *end = v + site->n;
-
-	for (; v < end; v++)
-		if (likely(v->plain == 8))
-			*(uint64_t *)(void *)(event + v->at) = r->r[v->base];
-		else if (likely(v->plain == 4))
-			*(uint32_t *)(void *)(event + v->at) = (uint32_t)r->r[v->base];
-		else
-			put_value(r, site, v, event);
+	if (likely(v->plain == 8))
+		*(uint64_t *)(void *)(event + v->at) = r->r[v->base];
+	else
+		*(uint32_t *)(void *)(event + v->at) = (uint32_t)r->r[v->base];
 }
 
 static bool
@@ -233,8 +227,7 @@ where_holds(struct tnf_fast_regs *r, const struct tnf_fast_site *site)
 	return all;
 }
 
-/* While the probe is on, but neither traced nor connected, nothing is done for it. */
-inline void NO_GUARD
+void NO_GUARD
 tnf_fast_record(struct tnf_fast_regs *r, const struct tnf_fast_site *site)
 {
 	struct tnf_probe_control *p = site->probe;
@@ -243,22 +236,58 @@ tnf_fast_record(struct tnf_fast_regs *r, const struct tnf_fast_site *site)
 
 	if (p->test == 0 || (!p->traced && p->chain == NULL))
 		return;
-	if (unlikely(site->conditions != 0) && !where_holds(r, site))
+	if (site->conditions != 0 && !where_holds(r, site))
 		return;
 	if ((event = event_alloc(p, &setup, (uintptr_t)r, true)) == NULL)
 		return;
-	put_values(r, site, event);
+	for (unsigned i = 0; i < site->n; i++)
+		if (site->v[i].plain != 0)
+			put_plain(r, &site->v[i], event);
+		else
+			put_value(r, site, &site->v[i], event);
 	event_commit(&setup);
 }
 
-/* Called by a trampoline. */
-void NO_GUARD
-tnf_fast_hit(struct tnf_fast_regs *r, const struct tnf_fast_site *site)
+static void __attribute__((noinline))
+hit(struct tnf_fast_regs *r, const struct tnf_fast_site *site)
 {
 	const struct tnf_fast_site *returns = site->returns;
 
-	r->r[TNF_FAST_SP] += site->pushed;
 	tnf_fast_record(r, site);
-	if (unlikely(returns != NULL))
+	if (returns != NULL)
 		tnf_fast_call(r, returns);
+}
+
+_Static_assert(offsetof(struct tnf_fast_site, pushed) == 36, "arch/x86-64.S: FAST_PUSHED");
+
+/* Called by a trampoline.  The common case calls no function, so that no register has to be kept for
+   it; while the probe is on, but neither traced nor connected, nothing is done. */
+void NO_GUARD
+tnf_fast_hit(struct tnf_fast_regs *r, const struct tnf_fast_site *site)
+{
+	const struct tnf_probe_control *p = site->probe;
+	const struct tnf_fast_value *v = site->v, *end = v + site->n;
+	struct thread *t = &tnf_t;
+	char *event;
+
+	if (unlikely(site->returns != NULL || site->conditions != 0 || !site->plain || p->chain != NULL)) {
+		hit(r, site);
+		return;
+	}
+	if (p->test == 0 || !p->traced)
+		return;
+	if (unlikely(t->busy != 0)) {
+		hit(r, site);
+		return;
+	}
+	event_begin(t, r, (uintptr_t)r, true);
+	if (unlikely((event = event_common(t, p)) == NULL)) {
+		t->busy = 0;
+		hit(r, site);
+		return;
+	}
+	for (; v < end; v++)
+		put_plain(r, v, event);
+	if (likely(t->setup == r))
+		event_end(t);
 }

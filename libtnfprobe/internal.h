@@ -153,7 +153,7 @@ struct thread {
 	char		*block __attribute__((aligned(THREAD_ALIGN)));
 	char		*next;		/* first free byte while busy */
 	char		*lim;		/* of the block that next is in */
-	const struct tnf_probe_setup *setup;	/* of the latest hit */
+	const void	*setup;		/* tells the latest hit from others */
 	uint32_t	 last;		/* delta of the latest event */
 	uint8_t		 odd;		/* see commit: used or failed */
 	uint8_t		 fast;		/* keep the vector registers */

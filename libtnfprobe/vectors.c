@@ -41,7 +41,8 @@ tnf_vectors_look(void)
 	parts = found;
 }
 
-uintptr_t
+/* A function may call at any time with a stack that is not aligned. */
+__attribute__((force_align_arg_pointer)) uintptr_t
 tnf_vectors_keep(uintptr_t (*fn)(void *), void *arg)
 {
 	char *area = __builtin_alloca_with_align(area_size, 64 * 8);

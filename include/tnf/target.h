@@ -161,7 +161,8 @@ enum tnf_process_state {
 #define TNF_FAST_BEFORE_ENTRY	22
 #define TNF_FAST_BEFORE_INNER	27
 
-/* Numbers of registers: the values that a trampoline has saved, in this order. */
+/* Numbers of registers: the values that a trampoline has saved, in this order.  That of functions' beginnings
+   has saved neither R15 to R12 nor BP and BX. */
 enum tnf_fast_register {
 	TNF_FAST_R15, TNF_FAST_R14, TNF_FAST_R13, TNF_FAST_R12, TNF_FAST_BP, TNF_FAST_BX,
 	TNF_FAST_R11, TNF_FAST_R10, TNF_FAST_R9, TNF_FAST_R8, TNF_FAST_AX, TNF_FAST_CX,
@@ -240,6 +241,7 @@ struct tnf_fast_site {
 	tnf_uint64_t semaphore;	/* the controller's: 16 bits that it raises by one while the site is
 				   on; 0: none */
 	const char *name, *keys, *detail;	/* as tnf_probe_define() takes them; in the area */
+	tnf_uint64_t plain;	/* libtnfprobe's: the values are registers as they are */
 	struct tnf_fast_value v[TNF_FAST_VALUES];
 	struct tnf_fast_condition c[TNF_FAST_CONDITIONS];
 };

@@ -1,8 +1,8 @@
 /*
  * x86-64.S - the trampolines of fast probes (<tnf/target.h>).
  *
- * A pad calls one of them.  It saves all general registers and the flags, and calls
- * tnf_fast_hit(), which uses no others.  Functions whose callers are known keep values in
+ * A pad calls one of them.  It saves general registers and the flags, and calls
+ * tnf_fast_hit(), which uses no others, and needs no stack that is aligned.  Functions whose callers are known keep values in
  * registers that a call may change otherwise (gcc's -fipa-ra); so even those are saved.
  *
  * The call frame information tells that the caller is the site, as if the site had called: no
@@ -10,6 +10,7 @@
  * one byte behind the site's first, as unwinders look one byte before that address.
  */
 
+	.set	FAST_PUSHED, 36	/* the member of struct tnf_fast_site */
 	.text
 
 /* Saves what struct tnf_fast_regs has, and the flags. */
@@ -58,9 +59,43 @@
 	.cfi_adjust_cfa_offset -24
 	.endm
 
+/* Arguments of a function are in these where it begins.  tnf_fast_hit() keeps the others, whose places
+   in struct tnf_fast_regs have nothing; the place of rbx has the flags. */
+	.macro SAVE_ARGUMENTS
+	push	$0
+	.cfi_adjust_cfa_offset 8
+	lea	-16(%rsp), %rsp
+	.cfi_adjust_cfa_offset 16
+	.irp	r, rdi, rsi, rdx, rcx, rax, r8, r9, r10, r11
+	push	%\r
+	.cfi_adjust_cfa_offset 8
+	.cfi_rel_offset %\r, 0
+	.endr
+	lea	-48(%rsp), %rsp
+	.cfi_adjust_cfa_offset 48
+	seto	%al
+	lahf
+	mov	%rax, 40(%rsp)
+	.endm
+
+	.macro RESTORE_ARGUMENTS
+	mov	40(%rsp), %rax
+	add	$0x7f, %al
+	sahf
+	lea	48(%rsp), %rsp
+	.cfi_adjust_cfa_offset -48
+	.irp	r, r11, r10, r9, r8, rax, rcx, rdx, rsi, rdi
+	pop	%\r
+	.cfi_adjust_cfa_offset -8
+	.cfi_restore %\r
+	.endr
+	lea	24(%rsp), %rsp
+	.cfi_adjust_cfa_offset -24
+	.endm
+
 /* before: from the address to return to back to the address of the site; red: bytes that the
-   pad has left free below the stack pointer. */
-	.macro TRAMPOLINE name before red
+   pad has left free below the stack pointer; what: the registers that are saved. */
+	.macro TRAMPOLINE name before red what
 	.globl	\name
 	.hidden	\name
 	.type	\name, @function
@@ -72,21 +107,24 @@
 	/* DW_CFA_expression, register 16, 10 bytes: const2u, minus, deref (in the pad), lit, minus,
 	   deref (the site), plus_uconst 8 (its member resume). */
 	.cfi_escape 0x10, 0x10, 10, 0x0a, 8 + \red, 0, 0x1c, 0x06, 0x30 + \before, 0x1c, 0x06, 0x23, 8
-	SAVE
-	lea	152 + \red(%rsp), %rax
-	mov	%rax, 120(%rsp)
+	SAVE\what
 	mov	144(%rsp), %rsi
 	mov	-\before(%rsi), %rsi
+	mov	FAST_PUSHED(%rsi), %eax
+	lea	152 + \red(%rsp, %rax), %rax
+	mov	%rax, 120(%rsp)
 	mov	%rsp, %rdi
+	.ifb	\what
 	and	$-16, %rsp
+	.endif
 	call	tnf_fast_hit
-	RESTORE
+	RESTORE\what
 	ret
 	.cfi_endproc
 	.size	\name, . - \name
 	.endm
 
-	TRAMPOLINE tnf_fast_entry, 22, 0
+	TRAMPOLINE tnf_fast_entry, 22, 0, _ARGUMENTS
 	TRAMPOLINE tnf_fast_inner, 27, 128
 
 /*
