@@ -81,15 +81,7 @@ Java_tnf_Probe_test(JNIEnv *env, jclass class, jlong control)
 	return (*env)->NewDirectByteBuffer(env, (void *)&c->test, sizeof(c->test));
 }
 
-JNIEXPORT void JNICALL
-Java_tnf_Probe_hit1(JNIEnv *env, jclass class, jlong control, jlong a)
-{
-	struct value v = { { (uint64_t)a }, 0 };
-
-	(void)env, (void)class;
-	record((struct control *)(intptr_t)control, &v);
-}
-
+/* A probe with fewer arguments takes the first of the values. */
 JNIEXPORT void JNICALL
 Java_tnf_Probe_hit2(JNIEnv *env, jclass class, jlong control, jlong a, jlong b)
 {

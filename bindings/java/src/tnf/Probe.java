@@ -112,7 +112,7 @@ public final class Probe {
     /** Records an event of a probe without arguments, if the probe is on. */
     public void hit() {
         if (isOn() && kinds.length == 0)
-            hit1(control, 0);
+            hit2(control, 0, 0);
     }
 
     /**
@@ -122,7 +122,7 @@ public final class Probe {
      */
     public void hit(long a) {
         if (isOn() && numbers && kinds.length == 1)
-            hit1(control, a);
+            hit2(control, a, 0);
         else if (isOn())
             hit((Object)a);
     }
@@ -168,7 +168,6 @@ public final class Probe {
     private static native boolean open();
     private static native long make(byte[] name, byte[] keys, byte[] detail, String[] names, byte[] kinds);
     private static native ByteBuffer test(long control);
-    private static native void hit1(long control, long a);
     private static native void hit2(long control, long a, long b);
     private static native void hitAll(long control, long[] words, byte[][] texts, byte[] kinds);
 }
