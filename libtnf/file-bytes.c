@@ -32,6 +32,9 @@ copy_if_live(const void *map, size_t size)
 	if (is_live(&f)) {
 		p = mmap(NULL, size, PROT_READ | PROT_WRITE,
 		    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		/* Thousands of page faults would take longer than the copy. */
+		if (p != MAP_FAILED)
+			madvise(p, size, MADV_HUGEPAGE);
 		if (p == MAP_FAILED)
 			p = NULL;
 		else if (tnf_copy_live(&f, p) != 0) {

@@ -38,7 +38,7 @@ blocks_open(struct blocks *b, const void *base, size_t size)
 	*b = (struct blocks){ .base = base, .size = (size_t)h.block_size * h.block_count,
 	    .block_size = h.block_size, .first = h.directory_size / h.block_size,
 	    .n = h.block_count, .data = ext.data_start / h.block_size,
-	    .kernel = ext.kind == TNF_EXT_KERNEL,
+	    .kernel = ext.kind == TNF_EXT_KERNEL, .live = ext.attached > ext.ended,
 	    .start = ext.start_mono };
 	return true;
 }

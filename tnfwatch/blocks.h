@@ -21,6 +21,7 @@ struct blocks {
 	uint32_t n;		/* of all */
 	uint32_t data;		/* number of the first data block */
 	bool	 kernel;
+	bool	 live;		/* a writer has it, as far as its header knows */
 	int64_t	 start;		/* when the writer set it up, monotonic */
 };
 

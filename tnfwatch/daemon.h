@@ -11,9 +11,15 @@
 #include "tnfwatch/taker.h"
 #include "tnfwatch/window.h"
 
-#define DELAY_NS	INT64_C(15000000)	/* from an event's time until it is committed */
+/*
+ * Events that are younger than this wait for the next look.  If an event follows from another one,
+ * the other was committed before it, and is seen by each look that begins later than the event,
+ * whichever block it reads first.  So the wait is only for clocks of CPUs that differ, and for an
+ * event in whose middle its thread was interrupted: nothing has followed from that one yet.
+ */
+#define DELAY_NS	MS
 #define TICK_MS		100
-#define TICK_QUICK_MS	8	/* and one for each source, while events come */
+#define TICK_QUICK_MS	2	/* and one for each source, while events come */
 
 /* How often a trigger has fired, and what came of it. */
 struct trigger_counts {
