@@ -277,12 +277,13 @@ struct glue {
 	bool	open;		/* where it ends is not known yet */
 };
 
-/* The kernel calls a tracepoint's programs by way of __traceiter_NAME if there are several,
-   and those of system calls by way of __bpf_trace_NAME since 6.13. */
+/* The kernel calls a tracepoint's programs by way of __traceiter_NAME if there are several, and
+   by way of __bpf_trace_NAME, which is a frame of its own in 5.15, and for system calls since
+   6.13. */
 static bool
 is_glue(const struct kallsym *sym)
 {
-	static const char each[] = "__traceiter_", calls[] = "__bpf_trace_sys_e";
+	static const char each[] = "__traceiter_", calls[] = "__bpf_trace_";
 
 	return (sym->length >= sizeof each && memcmp(sym->name, each, sizeof each - 1) == 0) ||
 	    (sym->length >= sizeof calls && memcmp(sym->name, calls, sizeof calls - 1) == 0);

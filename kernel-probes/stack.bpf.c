@@ -412,17 +412,22 @@ __noinline int stack_write(u32 depth, u64 pos, u32 ref, u32 rec)
 	struct kp_cpu *cpu = cpu_at(bpf_get_smp_processor_id());
 	struct frames *f = my_frames(depth);
 	struct kp_block *b;
-	u32 off;
+	u32 off, second;
 
 	if (!with_stacks || cpu == NULL || f == NULL || (b = block_at(cpu, pos)) == NULL)
 		return 0;
 	off = KP_OFFSET_OF(pos);
 	ref += off;
 	rec += off;
+	/* With the bytes up to the records: a reader would take for a record what an earlier
+	   lap has left there. */
+	second = (ref + sizeof(u32)) & ~7u;
 	barrier_var(ref);
-	if (ref > KP_BLOCK_END - 2 * sizeof(u32))
+	barrier_var(second);
+	if (ref > KP_BLOCK_END - 2 * sizeof(u32) || second > KP_BLOCK_END - sizeof(u64))
 		return 0;
-	*(u32 *)((void *)b + ref) = *(u32 *)((void *)b + ref + 4) = 0;
+	*(u32 *)((void *)b + ref) = 0;
+	*(u64 *)((void *)b + second) = 0;
 	if (f->kernel != 0)
 		frames_put(b, f, (u64)rec << 32 | ref, f->from, f->kernel);
 	if (f->user != 0)

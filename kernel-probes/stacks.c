@@ -123,6 +123,8 @@ stacks_of_import(struct kp *kp, struct kp_import *imp, struct kp_stacks s)
 	if ((r = kp_import_describe(kp, imp)) < 0)
 		return r;
 	s.at = imp->row.stacks.at;
+	if (s.at == 0 && s.kernel == 0 && s.user == 0)
+		return 0;
 	if (s.at == 0 && imp->defined)
 		return kp_fail(kp, -EBUSY, "%s: the buffer has it without stacks already: free "
 		    "that first (buffer dealloc)", imp->name);

@@ -56,6 +56,20 @@ control -k -c 'disable keys=usdt'
 wait_for 60 down || fail "semaphores after disable: $(semaphores)"
 pins_are 0 || fail "links stay: $(ls $pins)"
 buffer_end
+
+# An event has the program's stack behind its own members; it begins in the probe's function.
+"$prex" -k > "$TMP/list" <<X || fail "prex -k"
+import '$victim'
+buffer alloc 1m
+trace name=victim.sizes ustack=4
+enable name=victim.sizes
+ktrace on
+X
+round
+"$TNF_BUILD/tnfxtract/tnfxtract" "$TMP/buf" 2> "$TMP/err" || fail "tnfxtract: $(cat "$TMP/err")"
+"$TNF_BUILD/tnfdump/tnfdump" --pretty "$TMP/buf" > "$TMP/text" || fail "tnfdump --pretty"
+event victim.sizes 'arg1: -128 .* arg8: 18446744073709551615 stack: 0x0 *<NULL> user: \[sizes[^ ]* .*\]'
+buffer_end
 victim_end
 
 # Probes of one process, which is not stopped: it has a library later; what prex has switched
