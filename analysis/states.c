@@ -96,25 +96,24 @@ states_new_endless(state_change_fn *change, void *arg, size_t max)
 	return s;
 }
 
-/* Imported tracepoints of an interrupt or softirq, whose beginning and end the interrupted thread
-   writes: on x86-64 those of its vectors, elsewhere the handlers'. */
-static enum what
-interrupt_meaning(const char *name)
+int
+states_interrupt(const char *name)
 {
 	static const char *const each[] = { "irq_vectors.", "irq.irq_handler_", "irq.softirq_" };
 	size_t n = strlen(name);
 
 	for (unsigned i = 0; i < sizeof each / sizeof *each; i++)
 		if (strncmp(name, each[i], strlen(each[i])) == 0)
-			return n > 5 && strcmp(name + n - 5, "entry") == 0 ? W_INTERRUPT :
-			    n > 4 && strcmp(name + n - 4, "exit") == 0 ? W_RESUME : W_NONE;
-	return W_NONE;
+			return n > 5 && strcmp(name + n - 5, "entry") == 0 ? 1 :
+			    n > 4 && strcmp(name + n - 4, "exit") == 0 ? -1 : 0;
+	return 0;
 }
 
 static struct meaning
 find_meaning(const struct tnf_probe *p)
 {
 	struct meaning m = { W_NONE, -1, -1 };
+	int begins = states_interrupt(p->name);
 
 	if (strcmp(p->name, "thread_state") == 0) {
 		m.tid = perprobe_member(p, "tid");
@@ -132,7 +131,7 @@ find_meaning(const struct tnf_probe *p)
 	else if (strcmp(p->name, "syscall_end") == 0)
 		m.what = W_USER;
 	else
-		m.what = interrupt_meaning(p->name);
+		m.what = begins > 0 ? W_INTERRUPT : begins < 0 ? W_RESUME : W_NONE;
 	return m;
 }
 

@@ -48,6 +48,9 @@ state_row(const struct state_span *s)
 	return s->lwpid != 0 ? s->lwpid & 0x7fffffff : 1u << 30 | s->id;
 }
 
+/* Is this the name of a tracepoint where an interrupt or softirq begins (1) or ends (-1)?  The
+   interrupted thread writes its events: on x86-64 those of the vectors, elsewhere the handlers'. */
+int states_interrupt(const char *name);
 const char *state_name(unsigned state);	/* "USER"; "?" beyond the table */
 
 /* Calls 'span' for each span that has ended, in no order of time.  Spans of a thread whose

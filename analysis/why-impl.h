@@ -28,6 +28,7 @@ struct change {
 	bool	 asleep;	/* the thread is not on a CPU, and not ready */
 	bool	 woke;		/* it woke another thread then */
 	bool	 throttled;	/* WAIT_CPU: its control group has used up its time */
+	bool	 interrupted;	/* running: an interrupt or softirq has the CPU */
 };
 
 /* An event with the reason and the stack of a sleep. */
@@ -64,6 +65,7 @@ struct thread {
 	bool	 blocks;	/* thread_block was told before the state */
 	bool	 reclaims;	/* it looks for free memory */
 	uint32_t owner;		/* of the lock for which it goes to sleep, told before */
+	uint32_t interrupts;	/* interrupts that have begun in it, one in the other */
 };
 
 /* A thread gets a CPU, or 0: nobody has it. */

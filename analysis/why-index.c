@@ -3,12 +3,13 @@
  */
 #include <string.h>
 
+#include "analysis/states.h"
 #include "analysis/why-impl.h"
 #include "common/xalloc.h"
 
 enum what { M_NEW, M_NONE, M_STATE, M_BLOCK, M_CREATE, M_EXIT, M_CALL, M_RETURN, M_STRATEGY,
     M_BIODONE, M_WAKING,
-    M_WAKEUP, M_QUEUE, M_THROTTLE, M_SIGNAL, M_OWNER, M_SAMPLE, M_SCAN, M_SCANNED };
+    M_WAKEUP, M_QUEUE, M_THROTTLE, M_SIGNAL, M_OWNER, M_SAMPLE, M_SCAN, M_SCANNED, M_INTERRUPT, M_RESUME };
 
 struct meaning {
 	enum what what;
@@ -113,6 +114,9 @@ meaning_of(struct why *w, const struct tnf_probe *p)
 		if (tells[i].member[0] != NULL && m->a < 0)
 			m->what = M_NONE;
 	}
+	int begins = states_interrupt(p->name);
+	if (begins != 0)
+		m->what = begins > 0 ? M_INTERRUPT : M_RESUME;
 	return m;
 }
 
@@ -291,6 +295,7 @@ gets_cpu(struct why *w, uint32_t id, unsigned state, const struct tnf_event *ev)
 			enter(before, before->ended ? S_ENDED : S_UNKNOWN, ev->time, -1);
 	}
 	turn(c, id, ev->time);
+	w->threads[id].interrupts = 0;
 	enter(&w->threads[id], w->threads[id].reclaims ? S_RECLAIM : state, ev->time, ev->cpu);
 }
 
@@ -557,6 +562,24 @@ sample_event(struct why *w, uint32_t id, const struct tnf_event *ev)
 	t->samples[t->n_samples++] = (struct sample){ ev->time, ev->probe, ev->pos };
 }
 
+/* An interrupt has the CPU, or gives it back: the thread stays in its state. */
+static void
+interrupt(struct why *w, uint32_t id, bool begins, const struct tnf_event *ev)
+{
+	struct thread *t = &w->threads[id];
+	struct change *l = last_change(t), same;
+
+	if (id == 0 || (!begins && t->interrupts == 0))
+		return;
+	t->interrupts += begins ? 1 : -1;
+	if (!is_running(l) || l->interrupted == (t->interrupts > 0))
+		return;
+	same = *l;
+	l = enter(t, same.state, ev->time, same.cpu);
+	l->detail = same.detail;
+	l->interrupted = t->interrupts > 0;
+}
+
 /* A thread that is made is another than the one that had its address before.  Its maker
    wakes it. */
 static void
@@ -655,6 +678,10 @@ kernel_event(struct why *w, const struct meaning *m, uint32_t id, const struct t
 	case M_SCAN:
 	case M_SCANNED:
 		scan(w, id, m->what == M_SCAN, ev);
+		return;
+	case M_INTERRUPT:
+	case M_RESUME:
+		interrupt(w, id, m->what == M_INTERRUPT, ev);
 		return;
 	default:
 		return;

@@ -102,6 +102,8 @@ put_node(const struct printing *p, const struct why_node *n)
 		out_lit(p->o, ", which");
 	} else
 		why_put_leaf(p->w, p->o, n, true);
+	if (n->interrupts > 0)
+		tnf_out_format(p->o, ", %.3f ms of it taken by interrupts", (double)n->interrupts / 1e6);
 	if (n->where != NULL)
 		tnf_out_format(p->o, " (%s)", n->where);
 }
@@ -247,6 +249,8 @@ json_node(struct why *w, struct out *o, const struct why_node *n)
 	json_io(w, o, n);
 	if (n->kind == WHY_READY)
 		json_ran(w, o, n);
+	if (n->kind == WHY_RUN)
+		tnf_out_format(o, "\"interrupts\":%" PRId64 ",", n->interrupts);
 	out_lit(o, "\"children\":[");
 	for (const struct why_node *c = n->kind == WHY_READY ? NULL : n->child; c != NULL; c = c->next) {
 		json_node(w, o, c);

@@ -239,7 +239,7 @@ asleep(struct walk *k, struct why_node *n, const struct thread *t, size_t i, uns
 
 /* The thread is on a CPU.  Short calls in a row are one node, which names the longest. */
 static void
-runs(struct walk *k, struct why_node ***end, uint32_t thread, const struct change *c, int64_t from,
+computes(struct walk *k, struct why_node ***end, uint32_t thread, const struct change *c, int64_t from,
     int64_t to)
 {
 	enum why_cause cause = c->state == S_TFAULT || c->state == S_DFAULT ? WHY_FAULT :
@@ -262,6 +262,24 @@ runs(struct walk *k, struct why_node ***end, uint32_t thread, const struct chang
 	k->longest = to - from;
 	n->cause = cause;
 	n->call = call;
+}
+
+/* Interrupts are in the node that they interrupt, as a sum: they are short, and many. */
+static void
+runs(struct walk *k, struct why_node ***end, uint32_t thread, const struct change *c, int64_t from,
+    int64_t to)
+{
+	if (!c->interrupted) {
+		computes(k, end, thread, c, from, to);
+		return;
+	}
+	if (k->run == NULL || k->run->thread != thread || k->run->to != from) {
+		struct why_node *n = add(k, end, WHY_RUN, thread, from, to);
+		k->run = n;
+		k->longest = 0;
+	}
+	k->run->interrupts += to - from;
+	k->run->to = to;
 }
 
 /* One piece of a thread's time, which is of one state. */

@@ -60,6 +60,7 @@ struct why_node {
 	uint32_t	request;	/* ASLEEP on a disk: the block request + 1, or 0 */
 	int32_t		call;		/* its system call; -1: none, or not told */
 	int64_t		from, to;	/* ns; children tile this exactly, or there are none */
+	int64_t		interrupts;	/* ns of RUN that interrupts and softirqs took */
 	const char	*where;		/* function of the kernel that tells the cause, or NULL */
 	struct why_node	*child, *next;
 };

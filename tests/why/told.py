@@ -119,6 +119,26 @@ late.user, late.out, late.into = m.user, [e for e in m.out if e[0] > 31500], \
 text = run("--why=request", *late.files())[0]
 check("not known", "Not known are " in text, text)
 
+# A timer interrupts the server, a softirq interrupts that; then the server's CPU is taken.
+i = Machine(1, "interrupted", {100: "server", 102: "hog"})
+i.of(0, 102, 0, 100, USER)
+i.request(1000, 100, "request_start", 5)
+for us, what in ((2000, "irq_vectors.local_timer_entry"), (2300, "irq.softirq_entry"), (2900, "irq.softirq_exit"),
+                 (3000, "irq_vectors.local_timer_exit"), (4000, "irq.softirq_entry"), (4500, "irq.softirq_exit")):
+    i.interrupt(us, 100, 0, what)
+i.switch(6000, 0, 100, WAIT, 102, USER)
+i.interrupt(6500, 102, 0, "irq.softirq_entry")
+i.switch(7000, 0, 102, WAIT, 100, USER)
+i.request(8000, 100, "request_end", 5)
+text = run("--why", *i.files())[0]
+check("interrupts", text.endswith("""\
+   0.000    5.000 on the CPU, 1.500 ms of it taken by interrupts
+   5.000    1.000 runnable: CPU taken by hog 102
+   6.000    1.000 on the CPU
+"""), text)
+tree = json.loads(run("--why=json", *i.files())[0])["tree"]["children"]
+check("interrupts in json", [n.get("interrupts") for n in tree] == [1500000, None, 0], tree)
+
 # The noise wakes the server for nothing, twice; in the end it is the holder.
 n = Machine(1, "noise", {100: "server", 101: "holder", 103: "noise"})
 n.of(0, 0, 0, 100, USER)
