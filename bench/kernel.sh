@@ -130,10 +130,26 @@ faults()	# ROUND
 	calls=$_calls
 }
 
+# what an interrupt takes from a thread: both ends of a softirq
+softirqs()	# ROUND
+{
+	_calls=$calls
+	calls="-i $((calls / 5))"
+	# shellcheck disable=SC2086 # an option and its value
+	bare=$("$loop" $calls "$cpu")
+	row "datagram alone" ns/datagram "$1" "$bare"
+	ours "$1" "$bare" "softirq: imported entry + exit" irq.softirq_entry irq.softirq_exit
+	# shellcheck disable=SC2086
+	[ ! -d /sys/kernel/tracing/instances ] || added "softirq: tracefs ring" "$1" "$bare" \
+		in_ring irq/softirq_entry irq/softirq_exit -- $calls
+	calls=$_calls
+}
+
 round=0
 while [ $((round += 1)) -le "$BENCH_ROUNDS" ]; do
 	blocks $round
 	faults $round
+	softirqs $round
 	bare=$("$loop" "$calls" "$cpu")
 	row "getppid alone" ns/call $round "$bare"
 	added "empty pair" $round "$bare" "$floor" empty "$loop" "$calls" "$cpu"

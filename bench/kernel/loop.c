@@ -1,19 +1,22 @@
 /*
- * loop.c - CPU nanoseconds per system call, switch of threads or page fault:
+ * loop.c - CPU nanoseconds per system call, switch of threads, page fault or softirq:
  *
  *	kernel-loop CALLS [CPU]
  *	kernel-loop -s SWITCHES [CPU]	two threads wake each other, and sleep
  *	kernel-loop -f FAULTS [CPU]	first writes to pages
+ *	kernel-loop -i DATAGRAMS [CPU]	through the loopback interface: a softirq each
  *
  * The median of a hundred pieces of the loop: whoever else uses the machine
  * spoils some of them, and the mean of all.
  */
+#include <netinet/in.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -71,6 +74,22 @@ faults(long n)
 	munmap(p, size);
 }
 
+/* To a socket that is full soon: the kernel drops them at the end of the softirq. */
+static void
+datagrams(long n)
+{
+	struct sockaddr_in to = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	socklen_t size = sizeof to;
+	int s = socket(AF_INET, SOCK_DGRAM, 0);
+
+	if (s == -1 || bind(s, (void *)&to, sizeof to) != 0 ||
+	    getsockname(s, (void *)&to, &size) != 0 || connect(s, (void *)&to, sizeof to) != 0)
+		n = 0;
+	for (char c = 0; n > 0; n--)
+		(void)!write(s, &c, 1);
+	close(s);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -80,7 +99,7 @@ main(int argc, char **argv)
 	long n;
 
 	if (argc > 1 && argv[1][0] == '-') {
-		what = argv[1][1] == 's' ? switches : faults;
+		what = argv[1][1] == 's' ? switches : argv[1][1] == 'i' ? datagrams : faults;
 		argc--, argv++;
 	}
 	n = argc > 1 ? atol(argv[1]) : 1000000;
