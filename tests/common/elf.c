@@ -32,7 +32,7 @@ static const Elf64_Sym symbols_of[] = {
 	{ 57, ELF64_ST_INFO(STB_GLOBAL, STT_FUNC), 0, 1, 2, 0 },
 };
 static const Elf64_Rela relocations[] = {
-	{ 0x1008, ELF64_R_INFO(3, 1), 0x77 }, { 0x1008, ELF64_R_INFO(0, 8), 0x1234 }, { 0x1010, ELF64_R_INFO(0, 8), 0 },
+	{ 0x1018, ELF64_R_INFO(0, 8), 9 }, { 0x1008, ELF64_R_INFO(3, 1), 0x77 }, { 0x1008, ELF64_R_INFO(0, 8), 0x1234 }, { 0x1010, ELF64_R_INFO(0, 8), 0 },
 };
 static const Elf64_Shdr sections_of[SECTIONS] = {
 	[SYMBOLS] = { 1, SHT_SYMTAB, 0, 0, 0x800, sizeof symbols_of, STRINGS, 1, 8, sizeof(Elf64_Sym) },
@@ -269,10 +269,23 @@ find_note(void *arg, const uint8_t *bytes, size_t size)
 	return true;
 }
 
+static size_t relocated, enough;
+
+/* The second entry has a symbol, and its section none; the others are an address each. */
+static bool
+find_relocation(void *arg, uint64_t place, uint64_t address, bool resolver)
+{
+	const Elf64_Rela *r = &relocations[relocated + (relocated > 0)];
+
+	ck_assert(place == r->r_offset && address == (uint64_t)r->r_addend && !resolver);
+	return ++relocated < enough;
+}
+
 START_TEST(damaged)
 {
 	static const char *const names[] = { "zero", "two", "undef", "object" };
 	uint64_t values[4] = { 0 }, pointer = 0, word_there = 0x1122334455667788;
+	size_t all;
 	bool noted = false;
 
 	teardown();
@@ -294,6 +307,11 @@ START_TEST(damaged)
 	tnf_elffile_notes(e, ".note", find_note, &noted);
 	ck_assert(noted == damages[_i].noted);
 	ck_assert(tnf_elffile_pointer(e, 0x1008, &pointer) && pointer == damages[_i].pointer);
+	all = pointer == 0x1234 ? 3 : damages[_i].v == 24 ? 1 : 0;
+	for (enough = 1; enough <= 4; enough++, relocated = 0) {
+		tnf_elffile_relocations(e, find_relocation, NULL);
+		ck_assert_uint_eq(relocated, enough < all ? enough : all);
+	}
 }
 END_TEST
 
