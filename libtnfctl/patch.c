@@ -42,6 +42,7 @@ static _Thread_local struct {
 	uint64_t runs;
 	uintptr_t back;		/* what a function returns to whose return is a fast probe */
 	struct words words;
+	struct words ips;	/* where threads stand; failed: not all of them are held */
 } search;
 
 static void
@@ -134,16 +135,26 @@ search_all(struct proc *p)
 
 	if (search.p == p && search.runs == p->runs && w->v != NULL)
 		return w;
-	w->n = 0;
+	w->n = search.ips.n = 0;
 	w->failed = tnf_maps_read(p->pid, &maps) != 0;
 	if (w->failed)
 		return w;
 	words_add(w, 0);
-	for (size_t i = 0; i < p->n && !w->failed; i++)
-		if (tnfctl_arch_where(p, &p->threads[i], &ip, &sp, &call))
-			search_stack(w, p, &maps, sp, 2);
+	search.ips.failed = false;
+	for (size_t i = 0; i < p->n && !w->failed; i++) {
+		const struct thread *t = &p->threads[i];
+
+		search.ips.failed |= !t->stopped || t->foreign || !tnfctl_arch_where(p, t, &ip, &sp, &call);
+		if (search.ips.failed)
+			break;
+		words_add(&search.ips, ip);
+		search_stack(w, p, &maps, sp, 2);
+	}
 	tnf_maps_free(&maps);
+	w->failed |= search.ips.failed;
 	qsort(w->v, w->n, sizeof(*w->v), by_value);
+	if (search.ips.n > 0)
+		qsort(search.ips.v, search.ips.n, sizeof(*search.ips.v), by_value);
 	search.p = p;
 	search.runs = p->runs;
 	return w;
@@ -181,10 +192,11 @@ static pid_t
 find_obstacle(struct proc *p, const struct fast_site *s, const char **why)
 {
 	uintptr_t last = s->address + TNF_FAST_JUMP, ip, sp;
-	const struct words *w;
+	const struct words *w = search_all(p);
 	long call;
 
-	for (size_t i = 0; i < p->n; i++) {
+	/* Most sites have nobody there.  A thread that was moved still counts as there. */
+	for (size_t i = 0; i < p->n && (w->failed || has_between(&search.ips, s->address, last)); i++) {
 		const struct thread *t = &p->threads[i];
 
 		*why = "sleeps in the kernel";
@@ -195,7 +207,6 @@ find_obstacle(struct proc *p, const struct fast_site *s, const char **why)
 			return t->tid;
 	}
 	*why = "has a signal handler that interrupts its first instructions";
-	w = search_all(p);
 	return w->failed || has_between(w, s->address, last) ? p->pid : 0;
 }
 
