@@ -108,6 +108,12 @@ scratch() {
 	trap 'exit 1' HUP INT TERM
 }
 
+# catches_int PID: SIGINT ends it in order from now on.
+catches_int() {
+	_caught=$(awk '/^SigCgt:/ { print $2 }' "/proc/$1/status")
+	[ $((0x${_caught:-0} & 2)) -ne 0 ]
+}
+
 # wait_for SECONDS COMMAND...: until the command succeeds.
 wait_for() {
 	_left=$(($1 * 20 * ${TNF_SLOW:-1})); shift

@@ -16,7 +16,7 @@ wait_for 60 pgrep -P "$prexpid" >/dev/null || fail "no target: $(cat "$TMP/prex.
 target=$(pgrep -P "$prexpid")
 wait_for 60 [ -s "$TMP/user.tnf" ] || fail "no file"
 "$kpctl" filter add "$target" && "$kpctl" filter on && "$kpctl" on || fail "cannot trace"
-timeout 60 "$tnfdump" --follow kernel --follow "$target" --pretty --columns=+comm \
+timeout 300 "$tnfdump" --follow kernel --follow "$target" --pretty --columns=+comm \
     -p busy >"$TMP/out" 2>"$TMP/err" &
 follower=$!
 at_exit "kill $follower 2>/dev/null"
@@ -34,8 +34,12 @@ awk '/^-/ { next } $1 ~ /^[0-9.]+$/ { if ($8 != "busy") exit 1; if ($1 < last) e
 
 # Device names, and who has ended, are of this machine as well; nothing else.
 "$kpctl" off
-timeout --foreground -s INT --preserve-status 1 "$tnfdump" --follow kernel -p nosuch >"$TMP/out" 2>"$TMP/err" ||
-	fail "--follow kernel -p: $(cat "$TMP/err")"
+"$tnfdump" --follow kernel -p nosuch >"$TMP/out" 2>"$TMP/err" &
+follower=$!
+at_exit "kill $follower 2>/dev/null"
+wait_for 60 catches_int $follower || fail "--follow kernel -p: it does not begin: $(cat "$TMP/err")"
+kill -INT $follower
+wait $follower || fail "--follow kernel -p: $(cat "$TMP/err")"
 grep -q '^tnfdump: -p nosuch: no event' "$TMP/err" || fail "-p nosuch: $(cat "$TMP/err")"
 "$tnfdump" --follow kernel --follow kernel 2>"$TMP/err"
 [ $? -eq 2 ] && grep -q 'given twice' "$TMP/err" || fail "twice: $(cat "$TMP/err")"

@@ -12,7 +12,7 @@ mkfifo to
 # shellcheck disable=SC2016  # prex's word
 TNF_ENABLE='$all' TNF_FILE="$TMP/f.tnf" "$victim" < to > said &
 i=0
-while [ $i -lt 2400 ] && [ ! -e over ]; do
+while [ $i -lt 24000 ] && [ ! -e over ]; do
 	printf 'hit one 9\nhit two 2\nhit job_start 1\nhit job_end 1\n' || break
 	sleep 0.05
 	i=$((i + 1))

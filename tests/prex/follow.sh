@@ -48,7 +48,7 @@ eof
 exit 0
 print
 E
-"$pty" keys prex --follow-fork -o f.tnf "$forker" 100 > out || fail "keys"
+"$pty" keys prex --follow-fork -o f.tnf "$forker" 600 > out || fail "keys"
 sed '1,/disable/d' out | grep 'probe turn' && fail "one went on"
 [ "$(grep -c exited out)" -eq 3 ] || fail "not all exits were seen"
 
