@@ -68,8 +68,19 @@ within "semop" "$(awk 'NR == 3 { print $1 }' "$TMP/reasons")" 18 26
 
 # Two that wait for the lock of one file name it alike.
 if command -v flock >/dev/null; then
-	traced sh -c 'flock "$0" sleep 1 & sleep 0.3; flock "$0" true & echo waiter $!
-		flock "$0" true & echo second $!; wait' "$TMP/lock" 9>&-
+	# The one who has it lets go when the kernel says that both wait.
+	cat >"$TMP/flocks" <<'L'
+exec 8>"$0"
+flock 8
+flock "$0" true 8>&- & w=$!
+flock "$0" true 8>&- & s=$!
+until [ "$(grep -cE -- "-> .* ($w|$s) " /proc/locks)" -eq 2 ] || [ $((n += 1)) -gt 1200 ]; do sleep 0.05; done
+flock -u 8
+wait
+echo waiter $w
+echo second $s
+L
+	traced sh "$TMP/flocks" 9>&-
 	for w in waiter second; do
 		events "$(said $w)" thread_block | sed 's/.*reason: \([^ ]*\).*/\1/' | grep -v '^0x0$' | sort -u >"$TMP/$w"
 	done

@@ -31,12 +31,15 @@ echo >&3
 is_done() { grep -q 'done' "$TMP/said" || ! kill -0 "$SHOPPID"; }
 wait_for 240 is_done || fail "it is not done"
 grep -q 'done' "$TMP/said" || skip "no room for 1,500 threads"
-# The last losses are told a second later.
-sleep 1.5
+dropped() { "$DUMP" --info "$@" 2>/dev/null | awk '$1 == "dropped:" { print $2 }'; }
+all_told() { [ "$(w metrics | awk '/source_lost_total.*crowd/ { print $2 }')" = "$(dropped "$D"/rings/crowd-*.tnf)" ]; }
+wait_for 60 all_told
+# The trigger fires for the last of them a second later.
+sleep 3
 answers
 stop_watch
 J=$(incident)/incident.json
-lost=$("$DUMP" --info "$(incident)"/crowd-*.tnf 2>/dev/null | awk '$1 == "dropped:" { print $2 }')
+lost=$(dropped "$(incident)"/crowd-*.tnf)
 told=$(jq '.sources[] | select(.name == "crowd") | .events_lost' "$J")
 blocks=$(jq '.sources[] | select(.name == "crowd") | .blocks_not_read' "$J")
 fired=$(jq '[.firings[].reason | split(" ")[0] | tonumber] | add' "$J")

@@ -55,7 +55,8 @@ done
 watch
 shop 200 0 300
 wait_for 120 kept slow || fail "nothing fired: $(cat "$TMP/log" "$TMP/status")"
-I=$D/incidents/$(w list | awk '/-slow / { print $1 }')
+first=$D/incidents/$(w list | awk '/-slow / { print $1 }')
+I=$first
 jq -e '.sources[] | select(.kind == "process" and .name == "shop") | .frozen |
 	(.time > 0) and (.why | test("^slow: order took [0-9.]+ ms in "))' "$I/incident.json" >/dev/null ||
 	fail "no freeze: $(cat "$I/incident.json" "$TMP/log")"
@@ -74,7 +75,11 @@ events() {
 before=$(events)
 sleep 2.5
 [ "$(events)" -eq "$before" ] || fail "it records: $before, $(events)"
-kept quiet && fail "silence() of what was frozen"
+# A busy machine may have been silent for a second before.
+at=$(jq '[.sources[].frozen.time // 0] | max' "$first/incident.json")
+find "$D/incidents" -path '*-quiet*/incident.json' -exec cat {} + |
+	jq --argjson at "$at" '.firings[] | select(.time > $at)' >"$TMP/quiet"
+[ ! -s "$TMP/quiet" ] || fail "silence() of what was frozen: $(cat "$TMP/quiet")"
 
 # The values that were captured have been posted.
 if command -v curl >/dev/null; then

@@ -42,7 +42,7 @@ echo go >&3
 is_done() { grep -q "done" "$TMP/said"; }
 wait_for $((${4:-20} + 240)) is_done || fail "it is not done"
 # The program's last events are fed with the next look at its ring.
-sleep 1
+sleep 3
 answers
 stop_watch
 python3 "$TNF_SOURCE/tests/watch/oracle.py" "$TMP/did" "$D"/incidents/*/incident.json || {

@@ -14,7 +14,7 @@ shop 1000
 shop_watched "at first"
 rm -rf "$D"
 # The socket was there, too.
-wait_for 30 answers || fail "nobody answers: $(cat "$TMP/log")"
+wait_for 120 answers || fail "nobody answers: $(cat "$TMP/log")"
 w fire hand --wait >"$TMP/out" 2>&1 || fail "not kept: $(cat "$TMP/out" "$TMP/log")"
 whole "$D/incidents/$(cat "$TMP/out")"
 rm -rf "$D/rings" "$D/incidents"

@@ -48,8 +48,12 @@ jq -e '.sources[] | select(.files | index("shop-'"$SHOPPID"'.tnf")) | .ended' "$
 	fail "the old one's is not told to have ended: $(cat "$i/incident.json")"
 orders "$i/shop-$SHOPPID".2.*tnf* >"$TMP/new"
 [ -s "$TMP/new" ] || fail "no orders: $(ls "$i")"
+[ -z "$(uniq -d "$TMP/new")" ] || fail "twice: $(uniq -d "$TMP/new" | head -3)"
+# On a busy machine the ring may go round before it is read; then that is told.
 [ $(($(tail -1 "$TMP/new") - $(head -1 "$TMP/new") + 1)) -eq "$(wc -l <"$TMP/new")" ] ||
-	fail "holes or events twice: $(cat "$TMP/status")"
+	jq -e '.sources[] | select(.files | index("shop-'"$SHOPPID"'.2.tnf")) |
+		select(.blocks_not_read > 0 or (.why // "" | test("overwritten")))' "$i/incident.json" >/dev/null ||
+	fail "holes, and none is told: $(cat "$TMP/status")"
 
 # The old one goes with its time, and the other stays.
 conf_shop 1s 128k 0s
