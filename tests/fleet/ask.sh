@@ -118,7 +118,7 @@ grep -q '^missing: many: fetched without 88 of its files' out || wrong "many: $(
 
 # So many questions, and no more.
 agent few role=few 'limit = 1/hour'
-few() { ask --label role=few --wait 2s -o "few$1" > out 2>&1; }
+few() { ask --label role=few --wait 20s -o "few$1" > out 2>&1; }
 registered() { rm -rf few1; few 1; grep -q '^pin: 1 of 1' out; }
 wait_for 120 registered || wrong "few: $(cat out)"
 few 2
@@ -126,10 +126,10 @@ grep -q 'missing: few: refused: asked too often' out || wrong "limit: $(cat out)
 # One asker does not use up what another may ask.
 for h in honest other; do
 	{ cat ask.conf; echo "asker = $h"; } > "$h.conf"
-	"$W" -c "$h.conf" ask --label role=few --wait 2s -o "few-$h" > out 2>&1
+	"$W" -c "$h.conf" ask --label role=few --wait 20s -o "few-$h" > out 2>&1
 	grep -q '^pin: 1 of 1' out || wrong "$h: locked out by others: $(cat out)"
 done
-"$W" -c honest.conf ask --label role=few --wait 2s -o few3 > out 2>&1
+"$W" -c honest.conf ask --label role=few --wait 20s -o few3 > out 2>&1
 grep -q 'missing: few: refused: asked too often' out || wrong "limit of honest: $(cat out)"
 ask -o few1 > out 2>&1 || wrong "a question that was asked before is none: $(cat out)"
 

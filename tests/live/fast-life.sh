@@ -31,14 +31,14 @@ start()
 	# shellcheck disable=SC2086
 	$as env ${2:+LD_PRELOAD="$2"} "$TMP/program" "$TMP/library.so" "$1" >>"$TMP/said" &
 	pid=$!
-	wait_for 30 grep -q ready "$TMP/said" || fail "$1: the program does not begin: $(cat "$TMP/said")"
+	wait_for 60 grep -q ready "$TMP/said" || fail "$1: the program does not begin: $(cat "$TMP/said")"
 }
 
 # run COMMANDS: by a prex of its own
 run()
 {
 	# shellcheck disable=SC2086
-	(cd "$TMP/out" && timeout 60 $as "$prex" -p "$pid" -o "$TMP/out/trace" -c "$1") >"$TMP/prex" 2>"$TMP/err"
+	(cd "$TMP/out" && timeout 300 $as "$prex" -p "$pid" -o "$TMP/out/trace" -c "$1") >"$TMP/prex" 2>"$TMP/err"
 }
 is_on() { grep -q "name=life_twice_entry enable=$1 .*fast=yes" "$TMP/prex"; }
 lives() { kill -0 "$pid" 2>/dev/null || fail "$1: the program has ended: $(cat "$TMP/said" "$TMP/err")"; }
@@ -48,7 +48,7 @@ after()
 {
 	: >"$TMP/said"
 	kill -"$1" "$pid"
-	wait_for 30 grep -q "$2" "$TMP/said" || fail "$1: no answer: $(cat "$TMP/said" "$TMP/err")"
+	wait_for 60 grep -q "$2" "$TMP/said" || fail "$1: no answer: $(cat "$TMP/said" "$TMP/err")"
 	sleep 0.1
 	lives "after $1"
 }

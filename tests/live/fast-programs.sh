@@ -79,10 +79,12 @@ same bash bash -c 'f() { ((($1) < 2)) && { echo $1; return; }; echo $(($(f $(($1
 $as "$TMP/threads" "$count" >"$TMP/said" &
 pid=$! pids=$!
 wait_for 120 grep -q ready "$TMP/said" || fail "$count threads do not begin: $(cat "$TMP/said")"
+recorded() { "$dump" "$TMP/h.tnf" 2>/dev/null | grep -q ' thread_work_return '; }
 for _ in 1 2 3; do
 	run --set fast_returns=on -p "$pid" -s 16384 -o "$TMP/h.tnf" -c 'enable function=/^thread_/; list probes keys=function' ||
 		fail "$count threads: $(cat "$TMP/err")"
 	grep -q 'name=thread_work_entry enable=on .*fast=yes' "$TMP/prex" || fail "$count threads: $(cat "$TMP/prex" "$TMP/err")"
+	wait_for 60 recorded || fail "no events of threads"
 	sleep 1
 	run -p "$pid" -c 'disable keys=function; list probes keys=function' || fail "$count threads: $(cat "$TMP/err")"
 	grep -q 'enable=on' "$TMP/prex" && fail "$count threads: not off"
@@ -90,7 +92,6 @@ done
 kill -TERM "$pid"
 wait "$pid" || fail "$count threads: $(cat "$TMP/said")"
 tail -n 1 "$TMP/said"
-[ "$("$dump" "$TMP/h.tnf" 2>/dev/null | grep -c ' thread_work_return ')" -gt 0 ] || fail "no events of threads"
 
 # A server under load, and the same calls counted by a uprobe.
 command -v redis-server >/dev/null && command -v redis-benchmark >/dev/null || { echo "not tested: no redis"; exit 0; }

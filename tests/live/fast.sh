@@ -28,7 +28,7 @@ start()
 	# shellcheck disable=SC2086
 	$as "$TMP/program" >>"$TMP/said" &
 	pid=$!
-	wait_for 30 grep -q ready "$TMP/said" || fail "the target does not begin"
+	wait_for 60 grep -q ready "$TMP/said" || fail "the target does not begin"
 }
 trap 'kill -9 $pid 2>/dev/null; test_end' EXIT
 
@@ -36,7 +36,7 @@ trap 'kill -9 $pid 2>/dev/null; test_end' EXIT
 run()
 {
 	# shellcheck disable=SC2086
-	(cd "$out" && timeout 60 $as "$prex" -p "$pid" -o "$out/trace" -c "$1") >"$TMP/prex" 2>"$TMP/err"
+	(cd "$out" && timeout 300 $as "$prex" -p "$pid" -o "$out/trace" -c "$1") >"$TMP/prex" 2>"$TMP/err"
 }
 
 # said WORDS: what the target says of itself now
@@ -44,7 +44,7 @@ said()
 {
 	: >"$TMP/said"
 	kill -USR1 "$pid"
-	wait_for 30 grep -q calls "$TMP/said" || fail "the target does not answer"
+	wait_for 60 grep -q calls "$TMP/said" || fail "the target does not answer"
 	grep -q "wrong 0 code $1" "$TMP/said" || fail "$2: $(cat "$TMP/said")"
 }
 
@@ -60,7 +60,7 @@ grep -q "name=exec_eight_entry .*fast=yes" "$TMP/prex" || fail "not in its segme
 [ "$(grep -c fast=yes "$TMP/prex")" -ge 5 ] || fail "too few: $(cat "$TMP/prex")"
 [ "$(grep -c '^name=exec_deep' "$TMP/prex")" -eq 1 ] || fail "two names: $(cat "$TMP/prex")"
 grep "not on" "$TMP/err" && fail "not all are on"
-wait_for 30 has_events exec_text_entry || fail "nothing is recorded"
+wait_for 60 has_events exec_text_entry || fail "nothing is recorded"
 said changed "while it is on"
 
 # A second session finds what the first has left on, and switches it off.
@@ -110,7 +110,7 @@ if command -v strace >/dev/null && [ "$kills" -gt 0 ]; then
 	n=1 killed=0
 	until [ "$n" -gt 5000 ]; do
 		# shellcheck disable=SC2086
-		(cd "$out" && timeout 60 $as strace -o /dev/null -e inject=all:signal=KILL:when=$n "$prex" \
+		(cd "$out" && timeout 300 $as strace -o /dev/null -e inject=all:signal=KILL:when=$n "$prex" \
 			-p "$pid" -o "$out/trace" -c 'enable function=/^exec_/; disable keys=function') >/dev/null 2>&1 && break
 		kill -0 "$pid" 2>/dev/null || fail "killed at system call $n: the target has ended"
 		n=$((n + step)) killed=$((killed + 1))
@@ -123,7 +123,7 @@ fi
 
 # A debugger's breakpoint in place of a jump: it hits, goes, and the jump is there again.
 if command -v gdb >/dev/null && run 'enable function=/^exec_/'; then
-	timeout 60 gdb -nx -batch -p "$pid" -ex 'handle SIGALRM nostop noprint pass' -ex 'break exec_deep' -ex continue \
+	timeout 300 gdb -nx -batch -p "$pid" -ex 'handle SIGALRM nostop noprint pass' -ex 'break exec_deep' -ex continue \
 		-ex continue -ex delete -ex detach </dev/null >"$TMP/gdb" 2>&1
 	[ "$(grep -c 'hit Breakpoint 1' "$TMP/gdb")" -eq 2 ] || fail "gdb: $(cat "$TMP/gdb")"
 	said changed "after gdb"
