@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "analysis/histogram.h"
+#include "analysis/stats.h"
 #include "common/xalloc.h"
 
 #define SPLIT_BITS	5u

@@ -9,6 +9,7 @@
 #include <tnf/stream.h>
 
 #include "analysis/match.h"
+#include "common/map.h"
 
 bool stream_has_probe(tnf_stream_t *, const char *name);
 bool stream_has_member(tnf_stream_t *, const char *name);	/* of any probe */
@@ -25,5 +26,29 @@ bool task_names_thread(const tnf_context_t *const *, size_t n, const struct sele
 /* A similar name of a process, or of any thread, owned by the context; NULL: there is none. */
 const char *task_names_guess(const tnf_context_t *const *, size_t n, const char *name,
     bool threads);
+
+/*
+ * The processes and threads that were seen so far, and sets of pairs of numbers.
+ */
+#define TASK_NEW_THREAD		1u
+#define TASK_NEW_PROCESS	2u
+
+struct tasks;
+
+struct tasks *tasks_new(void);
+void tasks_free(struct tasks *);
+
+/* TASK_NEW_* flags for the thread that wrote the event; 0: it was seen before. */
+unsigned tasks_seen(struct tasks *, const struct tnf_event *);
+
+/* A set of pairs of numbers; zeroed: empty. */
+struct idset {
+	struct map map;		/* no values */
+	uint64_t   last[2];	/* last pair: it often comes again */
+};
+
+void   idset_add(struct idset *, uint64_t a, uint64_t b);
+size_t idset_count(const struct idset *);
+void   idset_free(struct idset *);
 
 #endif

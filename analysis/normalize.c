@@ -3,7 +3,7 @@
  */
 #include <ctype.h>
 
-#include "analysis/normalize.h"
+#include "analysis/stats.h"
 
 #define HASH_MIN	12u	/* hexadecimal digits that are no word of a language */
 #define DIGITS_MIN	3u	/* within a word */

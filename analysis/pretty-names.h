@@ -7,6 +7,7 @@
 #include <tnf/stream.h>
 
 #include "common/call-kinds.h"
+#include "common/out.h"
 
 enum pretty_kind {
 	PRETTY_NONE,
@@ -69,5 +70,15 @@ bool pretty_machine_is_arm(void);
 extern const char *const pretty_errnos[];
 extern const size_t pretty_errnos_count;
 extern const struct call_set pretty_call_sets[];	/* by kind, from CALL_NAMES + 1 on */
+
+/*
+ * Names of values that a trace brings with it: of members of tracepoints, in
+ * the context (tnf(5), "Context": values).
+ */
+typedef void value_names_fn(struct out *, const char *, size_t);
+/* Writes the names of a value by 'put', as the fact tells them: "symbolic 0xff 0x1=READ,...".
+   false: there are none, and nothing is written; a fact of NULL has none.  If the output is
+   NULL, the call only tells whether there are names. */
+bool value_names_put(struct out *, const char *fact, uint64_t value, value_names_fn *put);
 
 #endif

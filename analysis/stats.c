@@ -3,7 +3,6 @@
  */
 #include <stdio.h>
 
-#include "analysis/normalize.h"
 #include "analysis/pretty-names.h"
 #include "analysis/stats.h"
 #include "common/map.h"

@@ -8,10 +8,48 @@
 #ifndef ANALYSIS_STATS_H
 #define ANALYSIS_STATS_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "analysis/expr/expr.h"
-#include "analysis/histogram.h"
 #include "analysis/pairs.h"
 #include "common/out.h"
+
+/*
+ * histogram.c: the distribution of durations, single values, or many in buckets, and their
+ * statistics.
+ *
+ * Buckets are powers of two, each split in 32: a percentile is at most 1.6 %
+ * off.  Count, total, minimum and maximum are exact, and so are percentiles of
+ * HISTOGRAM_EXACT values and fewer.
+ */
+#define HISTOGRAM_SPLIT		32u
+#define HISTOGRAM_BUCKETS	(60u * HISTOGRAM_SPLIT)
+#define HISTOGRAM_EXACT		(HISTOGRAM_BUCKETS / 2)	/* values in the room of the buckets */
+
+struct histogram {
+	uint64_t count;
+	double	 total;
+	double	 spread;	/* sum of the squared distances from the mean */
+	int64_t	 min, max;
+	bool	 counted;	/* there are buckets, not values */
+	union {			/* made by the first value */
+		int64_t	 *value;
+		uint32_t *bucket;
+	};
+};
+
+void histogram_add(struct histogram *, int64_t ns);
+void histogram_free(struct histogram *);
+int64_t histogram_mean(const struct histogram *);	/* rounded */
+/* The standard deviation of the values as a sample of others; 0 for less than two. */
+double histogram_deviation(const struct histogram *);
+/* The smallest value that p percent of the values do not exceed; p from 0 to 100. */
+int64_t histogram_percentile(const struct histogram *, double p);
+/* The counts of the buckets.  From this call on percentiles are computed from buckets. */
+const uint32_t *histogram_buckets(struct histogram *);
+/* The middle of a bucket. */
+int64_t histogram_value(unsigned bucket);
 
 #define STATS_ROWS_MAX	(1u << 20)
 
@@ -30,7 +68,7 @@ struct stats_of {
 	const char	   *by;		/* expressions separated by commas; NULL: none */
 	struct expr_source *source;	/* for the expressions */
 	struct pairs	   *pairs;	/* the matcher of pairs */
-	bool		    normalize;	/* texts without their literals (normalize.h) */
+	bool		    normalize;	/* texts without their literals (text_normalize()) */
 	/* Appends an expression's value as the client shows it; false: the client has no
 	   form of its own for it.  May be NULL. */
 	bool	(*show)(void *arg, struct out *, const struct val *, const struct tnf_event *);
@@ -57,5 +95,15 @@ double stats_seconds(const struct stats *);	/* first to last event */
 const struct expr *stats_by(const struct stats *, unsigned i);
 uint64_t stats_events(const struct stats *);
 uint64_t stats_ungrouped(const struct stats *);	/* beyond STATS_ROWS_MAX */
+
+/*
+ * normalize.c: queries and paths without their literals, so that equal ones group together.
+ *
+ * Appends the text with '?' for what differs between uses of the same query or path: text in
+ * single quotes, numbers, digits of three or more within a word, and long hexadecimal words (a
+ * UUID, a hash).  Lists of them become "?, ...", and blanks in a row one blank.  Names in double
+ * quotes stay, and so does what begins with '$'.
+ */
+void text_normalize(struct out *, const char *, size_t);
 
 #endif

@@ -8,7 +8,6 @@
 #include <time.h>
 
 #include "analysis/timespec.h"
-#include "analysis/units.h"
 
 #define SECOND 1000000000LL
 

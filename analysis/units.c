@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "analysis/units.h"
+#include "analysis/timespec.h"
 
 static const struct unit {
 	const char *name;

@@ -5,8 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analysis/unwind.h"
-#include "analysis/usersym-object.h"
+#include "analysis/usersym.h"
 #include "common/xalloc.h"
 
 #if defined(__x86_64__)

@@ -14,7 +14,6 @@
 #include <unistd.h>
 
 #include "analysis/usersym.h"
-#include "analysis/usersym-object.h"
 #include "common/elf-file.h"
 #include "common/files.h"
 #include "common/xalloc.h"

@@ -1,8 +1,10 @@
 /*
- * usersym.h - functions of traced processes.
+ * usersym.h - functions of traced processes, and their callers.
  */
 #ifndef ANALYSIS_USERSYM_H
 #define ANALYSIS_USERSYM_H
+
+#include <elfutils/libdwfl.h>
 
 #include <tnf/context.h>
 
@@ -24,5 +26,43 @@ const char *usersyms_find(struct usersyms *, const tnf_context_t *, int32_t pid,
    first, at most 'max'; returns how many.  0: none, or there is no debugging information. */
 unsigned usersyms_inlined(struct usersyms *, const tnf_context_t *, int32_t pid,
     uint64_t addr, const char **names, unsigned max);
+
+/*
+ * Object files of traced processes, for libdwfl: only usersym.c and unwind.c open them.
+ */
+extern const Dwfl_Callbacks usersym_callbacks;
+
+/* Opens the object if it is still the file that was traced (same build id).  *start gets the
+   address, in the file, of the byte that was mapped first.  A descriptor, or -1. */
+int usersym_open(const struct tnf_context_object *, GElf_Addr *start);
+/* Reports it to libdwfl between dwfl_report_begin() and dwfl_report_end(), its addresses moved
+   by 'bias'.  Takes over the descriptor. */
+Dwfl_Module *usersym_report(Dwfl *, const struct tnf_context_object *, int fd, GElf_Addr bias);
+
+/*
+ * unwind.c: the callers of what a process did, from a copy of its stack.
+ *
+ * The files of the process say how each of their functions leaves its frame (.eh_frame,
+ * .debug_frame); libdw reads that.  The files must be those that were traced.
+ */
+#define UNWIND_REGISTERS	34u	/* most, of any machine */
+
+struct unwind_stack {
+	uint64_t	 registers[UNWIND_REGISTERS];	/* in the order of struct pt_regs */
+	unsigned	 n_registers;	/* tells the machine */
+	const uint64_t	*words;		/* from the stack pointer up */
+	unsigned	 n_words;
+};
+
+struct unwinder;
+
+struct unwinder *unwinder_new(void);
+void unwinder_free(struct unwinder *);
+
+/* The addresses of the functions under way, the innermost first: at most 'max'; returns how
+   many.  0: not another machine's, or nothing is known of the process.  The context must
+   outlive the unwinder. */
+unsigned unwind(struct unwinder *, const tnf_context_t *, int32_t pid,
+    const struct unwind_stack *, uint64_t *pc, unsigned max);
 
 #endif

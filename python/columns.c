@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "analysis/pretty-names.h"
-#include "analysis/value-names.h"
 #include "common/map.h"
 #include "python/tnfpy.h"
 

@@ -15,7 +15,7 @@
 
 #include "common/elf-file.h"
 #include "common/files.h"
-#include "tnfdump/core.h"
+#include "tnfdump/input.h"
 
 #define PIECE	65536u
 

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 #include "common/files.h"
-#include "tnfdump/cursor.h"
+#include "tnfdump/follow.h"
 #include "tnfdump/input.h"
 #include "tnfdump/options.h"
 #include "tnfdump/pipeline.h"

@@ -4,13 +4,13 @@
  * The name of a process is that of its leader, whatever its threads call
  * themselves; --tid asks for the names of threads.
  */
+#include "analysis/match.h"
+#include "analysis/names.h"
+#include "common/xalloc.h"
 #include "tnfdump/filter.h"
-#include "analysis/tasks.h"
 #include "tnfdump/options.h"
 #include "tnfdump/origin.h"
 #include "tnfdump/pipeline.h"
-#include "analysis/match.h"
-#include "common/xalloc.h"
 
 struct tasks_wanted {
 	struct selectors list;

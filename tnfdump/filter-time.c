@@ -14,7 +14,6 @@
 #include "tnfdump/origin.h"
 #include "tnfdump/pipeline.h"
 #include "analysis/timespec.h"
-#include "analysis/units.h"
 
 struct window {
 	struct dump	   *d;

@@ -6,7 +6,6 @@
 #include <stdio.h>
 
 #include "tnfdump/around.h"
-#include "tnfdump/current.h"
 #include "tnfdump/filter.h"
 #include "tnfdump/hosts.h"
 #include "tnfdump/options.h"

@@ -20,10 +20,8 @@
 #include "common/files.h"
 #include "common/proc.h"
 #include "common/xalloc.h"
-#include "tnfdump/cursor.h"
 #include "tnfdump/follow.h"
 #include "tnfdump/input.h"
-#include "tnfdump/live.h"
 #include "tnfdump/options.h"
 #include "tnfdump/report/reports.h"
 

@@ -3,7 +3,7 @@
  */
 #include "analysis/attrs.h"
 #include "analysis/pretty-names.h"
-#include "analysis/unwind.h"
+#include "analysis/usersym.h"
 #include "tnfdump/frames.h"
 #include "tnfdump/origin.h"
 

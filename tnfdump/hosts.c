@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "analysis/units.h"
+#include "analysis/timespec.h"
 #include "common/xalloc.h"
 #include "tnfdump/hosts-impl.h"
 #include "tnfdump/input.h"

@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "common/files.h"
-#include "tnfdump/core.h"
 #include "tnfdump/filter.h"
 #include "tnfdump/report/reports.h"
 #include "tnfdump/input.h"

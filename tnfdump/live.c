@@ -9,7 +9,6 @@
 #include "common/xalloc.h"
 #include "libtnf/context-write.h"
 #include "tnfdump/follow.h"
-#include "tnfdump/live.h"
 
 #define FRESH_NS	100000000	/* maximum age of a name */
 

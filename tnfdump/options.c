@@ -9,7 +9,6 @@
 #include "common/text.h"
 #include "common/xalloc.h"
 #include "tnfdump/filter.h"
-#include "tnfdump/cursor.h"
 #include "tnfdump/follow.h"
 #include "tnfdump/hosts.h"
 #include "tnfdump/options.h"

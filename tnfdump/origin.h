@@ -4,7 +4,7 @@
  * The answers come from the file alone (its context and the extension of its header), never
  * from this machine: the file may be old or from another machine.  Files of the original
  * writers have neither: NULL or false.  For a file that is being followed, the answers come
- * from live.h.
+ * from follow.h.
  */
 #ifndef TNFDUMP_ORIGIN_H
 #define TNFDUMP_ORIGIN_H
@@ -58,7 +58,7 @@ const struct tnf_context_object *origin_object(struct dump *, const struct tnf_e
    most 'max'; returns how many. */
 unsigned origin_inlined(struct dump *, const struct tnf_event *, uint64_t addr,
     const char **names, unsigned max);
-/* Unwinds the stack of the event's process (unwind.h), which executed the code at the address. */
+/* Unwinds the stack of the event's process (analysis/usersym.h), which executed the code at the address. */
 struct unwind_stack;
 unsigned origin_unwind(struct dump *, const struct tnf_event *, const struct unwind_stack *,
     uint64_t addr, uint64_t *pc, unsigned max);

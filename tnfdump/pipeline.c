@@ -3,7 +3,6 @@
  */
 #include "analysis/pretty-names.h"
 #include "tnfdump/around.h"
-#include "tnfdump/current.h"
 #include "tnfdump/filter.h"
 #include "tnfdump/follow.h"
 #include "tnfdump/hosts.h"

@@ -75,7 +75,7 @@ struct dump {
 	struct filter	**filters_end;
 	struct input	*inputs;	/* the files, in order */
 	unsigned	 n_inputs;
-	struct current	*current;	/* spans of threads, or NULL; current.c */
+	struct current	*current;	/* spans of threads, or NULL; around.c */
 	struct around_run *around;	/* what each thread does, if an option asks; around.c */
 	struct origins	*origins;	/* facts of the files; origin.c */
 

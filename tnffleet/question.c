@@ -13,7 +13,6 @@
 
 #include "analysis/expr/expr.h"
 #include "analysis/timespec.h"
-#include "analysis/units.h"
 #include "tnffleet/fleet.h"
 #include "tnfwatch/util.h"
 

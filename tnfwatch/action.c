@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analysis/units.h"
+#include "analysis/timespec.h"
 #include "tnfwatch/action.h"
 #include "tnfwatch/config.h"
 #include "tnfwatch/util.h"

@@ -3,7 +3,7 @@
  */
 #include <ctype.h>
 
-#include "analysis/units.h"
+#include "analysis/timespec.h"
 #include "tnfwatch/action.h"
 #include "tnfwatch/config-impl.h"
 #include "tnfwatch/trigger.h"

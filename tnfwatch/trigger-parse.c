@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "analysis/expr/expr-impl.h"
-#include "analysis/units.h"
+#include "analysis/timespec.h"
 #include "common/text.h"
 #include "common/xalloc.h"
 #include "tnfwatch/trigger-impl.h"

@@ -6,9 +6,9 @@
 #include <string.h>
 #include <time.h>
 
+#include "analysis/timespec.h"
 #include "tests/check-run.h"
 #include "tests/dump/fake.h"
-#include "analysis/units.h"
 
 /* Expressions, and whether they keep an event of a probe (see fake.c). */
 static const struct {

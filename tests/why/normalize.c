@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analysis/normalize.h"
+#include "analysis/stats.h"
 
 static const struct { const char *text, *want; } tests[] = {
 	{ "SELECT * FROM t WHERE id = 42", "SELECT * FROM t WHERE id = ?" },

@@ -9,10 +9,10 @@
 
 #include <tnf/context.h>
 
-#include "analysis/tasks.h"
+#include "analysis/attrs.h"
 #include "analysis/json.h"
 #include "analysis/losses.h"
-#include "analysis/attrs.h"
+#include "analysis/names.h"
 #include "common/xalloc.h"
 #include "tnfdump/input.h"
 #include "tnfdump/options.h"

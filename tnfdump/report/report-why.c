@@ -282,3 +282,165 @@ why_choose(struct dump *d)
 	d->output = &why_output;
 	return 0;
 }
+
+/*
+ * --why --to folded: a flame graph of the waits, and one of the CPU.
+ */
+struct folding {
+	struct why *w;
+	struct why_sums sums;
+	struct out line, frame;
+	const char *pair;
+};
+
+/* Ends the frame: blanks and semicolons separate in this format. */
+static void
+put_frame(struct folding *f)
+{
+	out_char(&f->line, ';');
+	for (const char *p = f->frame.base; p < f->frame.p; p++)
+		out_char(&f->line, *p == ';' || *p == ' ' || *p == '\n' ? '_' : *p);
+	f->frame.p = f->frame.base;
+}
+
+static void
+fold_leaf(void *arg, const struct why_node *const *path, unsigned n)
+{
+	const struct why_node *leaf = path[n - 1];
+	struct folding *f = arg;
+	bool runs = leaf->kind == WHY_RUN;
+
+	f->line.p = f->line.base;
+	out_str(&f->line, f->pair);
+	out_str(&f->frame, runs ? "on the CPU" : "waits");
+	put_frame(f);
+	for (unsigned i = 0; i < n; i++) {
+		if (path[i]->kind == WHY_TAKEN)
+			continue;
+		why_put_thread(f->w, &f->frame, path[i]->thread, path[i]->from, false);
+		put_frame(f);
+		if (i + 1 < n && path[i]->kind != WHY_READY) {
+			out_str(&f->frame, path[i]->kind == WHY_QUEUED ? "queued" :
+			    why_reason_name(path[i]));
+			put_frame(f);
+		}
+	}
+	why_put_leaf(f->w, &f->frame, leaf, runs);
+	put_frame(f);
+	why_sum_of(&f->sums, f->line.base, (size_t)(f->line.p - f->line.base))->ns +=
+	    leaf->to - leaf->from;
+}
+
+void
+why_fold(struct why_pairs *p, struct dump *d, size_t max)
+{
+	struct folding f = { .w = why_pairs_index(p) };
+	size_t n;
+
+	struct why_instance *const *all = why_pairs_all(p, &n);
+	tnf_out_memory(&f.line);
+	tnf_out_memory(&f.frame);
+	f.pair = all[0]->name;
+	for (size_t i = 0, take = n < max ? n : max; i < take; i++) {
+		struct why_tree t = why_pairs_explain(p, all[i * n / take]);
+		why_leaves(&t, fold_leaf, &f);
+		why_tree_free(&t);
+	}
+	for (const struct why_sum *s = f.sums.first; s != NULL; s = s->next) {
+		print_chars(&d->out, s->text, s->len);
+		out_char(&d->out, ' ');
+		tnf_out_u64(&d->out, (uint64_t)s->ns);
+		out_char(&d->out, '\n');
+	}
+	why_sums_free(&f.sums);
+	tnf_out_close(&f.line);
+	tnf_out_close(&f.frame);
+}
+
+/*
+ * The events of the dump go into the index of --why, with the names that the
+ * dump finds.
+ */
+struct why_input {
+	struct dump *d;
+	struct why *why;
+	struct why_pairs *pairs;
+	struct perprobe messages;	/* hosts_message() */
+	struct out key;
+};
+
+static const char *
+feed_comm(void *arg, const struct tnf_event *ev)
+{
+	return origin_comm(arg, ev);
+}
+
+static const char *
+feed_symbol(void *arg, const struct tnf_event *ev, uint64_t addr)
+{
+	uint64_t offset;
+
+	return origin_place(arg, ev, addr, &offset);
+}
+
+static const char *
+feed_device(void *arg, const struct tnf_file *f, uint64_t device)
+{
+	const tnf_context_t *c = origin_context(arg, f);
+
+	return c == NULL ? NULL : tnf_context_device(c, (uint32_t)(device >> 20),
+	    (uint32_t)(device & 0xfffff));
+}
+
+static const char *
+feed_cgroup(void *arg, const struct tnf_event *ev)
+{
+	return origin_cgroup(arg, ev);
+}
+
+struct why_input *
+why_input_new(struct dump *d)
+{
+	const struct why_source source = { feed_comm, feed_symbol, feed_device, feed_cgroup, d };
+	struct why_input *f = tnf_xcalloc(1, sizeof(*f));
+
+	f->d = d;
+	f->why = why_new(&source);
+	f->pairs = why_pairs_new(f->why);
+	tnf_out_memory(&f->key);
+	return f;
+}
+
+void
+why_input_free(struct why_input *f)
+{
+	if (f == NULL)
+		return;
+	why_pairs_free(f->pairs);
+	why_free(f->why);
+	tnf_out_close(&f->key);
+	free(f->messages.base);
+	free(f);
+}
+
+struct why_pairs *
+why_input_pairs(struct why_input *f)
+{
+	return f->pairs;
+}
+
+void
+why_input_event(struct why_input *f, const struct tnf_event *ev, enum pair_role role,
+    const struct pair_slice *slice)
+{
+	struct tnf_event machine = *ev;
+	bool sent;
+
+	if (!ev->kernel)
+		origin_host(f->d, ev, &machine.pid, &machine.lwpid);
+	why_feed(f->why, &machine);
+	why_pairs_feed(f->pairs, &machine, role, slice);
+	if (f->d->hosts != NULL && hosts_message(f->d, &f->messages, ev, &f->key, &sent))
+		(sent ? why_sent : why_received)(f->why, &machine, f->key.base,
+		    (size_t)(f->key.p - f->key.base));
+}

@@ -41,7 +41,7 @@ int  why_slow_set(struct dump *, const char *pair);	/* --why-slow */
 int  why_id_set(struct dump *, const char *value);	/* --id */
 /* After all options: these three choose the output; 0, or -1 after options_wrong(). */
 int  why_choose(struct dump *);
-/* why-input.c: the index behind --why.  Each event goes in after pairs_feed(), with its
+/* report-why.c: the index behind --why.  Each event goes in after pairs_feed(), with its
    answer. */
 struct why_input;
 struct why_input *why_input_new(struct dump *);
@@ -49,7 +49,7 @@ void why_input_free(struct why_input *);
 void why_input_event(struct why_input *, const struct tnf_event *, enum pair_role,
     const struct pair_slice *);
 struct why_pairs *why_input_pairs(struct why_input *);
-/* report-why-folded.c: stacks of at most 'max' instances, weighed in ns. */
+/* report-why.c: stacks of at most 'max' instances, weighed in ns. */
 void why_fold(struct why_pairs *, struct dump *, size_t max);
 
 /* Called while no event comes: handles keys, and draws the table when it is due. */

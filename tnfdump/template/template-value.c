@@ -11,7 +11,6 @@
 #include "tnfdump/text/pretty.h"
 #include "tnfdump/text/print.h"
 #include "tnfdump/template/template.h"
-#include "analysis/units.h"
 #include "analysis/timespec.h"
 
 static void

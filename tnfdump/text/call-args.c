@@ -10,7 +10,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 
-#include "tnfdump/text/calls.h"
+#include "tnfdump/text/pretty.h"
 #include "tnfdump/text/print.h"
 
 #define ARG_PREFIX	"arg"

@@ -10,7 +10,7 @@
 #include "common/map.h"
 #include "common/xalloc.h"
 #include "tnfdump/origin.h"
-#include "tnfdump/text/calls.h"
+#include "tnfdump/text/pretty.h"
 #include "tnfdump/text/print.h"
 #include "tnfdump/to/formats.h"
 

@@ -7,7 +7,6 @@
 #include "tnfdump/hosts.h"
 #include "tnfdump/text/columns.h"
 #include "tnfdump/around.h"
-#include "tnfdump/current.h"
 #include "tnfdump/origin.h"
 #include "tnfdump/text/pretty.h"
 #include "tnfdump/text/print.h"

@@ -50,7 +50,7 @@ enum color { COLOR_OFF, COLOR_HEADER, COLOR_TIME, COLOR_PROBE, COLOR_MEMBER, COL
 int columns_set(struct dump *, const char *list);	/* options */
 int color_set(struct dump *, const char *when);
 int two_line_set(struct dump *, const char *);
-int words_set(struct dump *, const char *list);		/* -O, columns-words.c */
+int words_set(struct dump *, const char *list);		/* -O */
 int no_header_set(struct dump *, const char *);
 
 /* True if --columns or --two-line chose another layout. */

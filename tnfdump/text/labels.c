@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/value-names.h"
+#include "analysis/pretty-names.h"
 #include "common/map.h"
 #include "common/xalloc.h"
 #include "tnfdump/origin.h"

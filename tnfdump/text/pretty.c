@@ -3,14 +3,13 @@
  */
 #include <arpa/inet.h>
 
+#include "analysis/json.h"
 #include "analysis/nest.h"
+#include "analysis/pretty-names.h"
+#include "analysis/timespec.h"
 #include "tnfdump/frames.h"
 #include "tnfdump/origin.h"
-#include "analysis/pretty-names.h"
-#include "tnfdump/text/calls.h"
 #include "tnfdump/text/pretty.h"
-#include "analysis/json.h"
-#include "analysis/units.h"
 
 #define COUNT(a)	(sizeof(a) / sizeof((a)[0]))
 #define ELEMENTS_MAX	64	/* of an array */

@@ -5,7 +5,9 @@
 #define TNFDUMP_TEXT_PRETTY_H
 
 #include "analysis/pairs.h"
+#include "analysis/pretty-names.h"
 #include "tnfdump/text/print.h"
+#include "tnfdump/tnfdump.h"
 
 /* Prints a member's value as names, major:minor, sizes or symbols; otherwise as
    print_value() does.  'name' is the member's name, or NULL. */
@@ -45,5 +47,31 @@ bool labels_put_thread(struct dump *, struct out *, const struct tnf_event *, ui
 /* The name of that thread; NULL: it has written no event yet, or the trace has no names. */
 const char *labels_thread_name(struct dump *, const struct tnf_event *, uint64_t address);
 void labels_free(struct dump *);
+
+/*
+ * calls.c and call-args.c: a system call as strace(1) prints it, with the arguments of a
+ * syscall_args event.
+ */
+struct call {
+	uint64_t number;
+	int64_t  abi;		/* PRETTY_ABI_* */
+	bool	 known;		/* the arguments were recorded */
+	uint64_t arg[CALL_ARGUMENTS];
+	struct call_text {
+		const char *chars;	/* what the argument refers to; NULL: not recorded */
+		size_t	    len;
+	} text[CALL_ARGUMENTS];
+};
+
+/* Reads a syscall_start, syscall_start_other or syscall_args; the texts are the event's.  false:
+   it is none of them. */
+bool call_read(const struct tnf_event *, struct call *ret);
+/* Prints the argument of a syscall_args that this member is; false: it is none that the call has,
+   and nothing is printed. */
+bool call_put_member(struct out *, const struct tnf_event *, const char *member);
+/* Prints the call's name and its arguments in parentheses. */
+void call_put(struct out *, const struct call *);
+/* Prints an errno's result, or a value as this call returns it. */
+void call_put_result(struct out *, const struct call *, int64_t value, int64_t error);
 
 #endif

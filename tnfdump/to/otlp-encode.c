@@ -6,7 +6,7 @@
 #include "analysis/json.h"
 #include "tnfdump/text/pretty.h"
 #include "tnfdump/text/print.h"
-#include "tnfdump/to/otlp-encode.h"
+#include "tnfdump/to/otlp-spans.h"
 #include "tnfdump/to/protobuf.h"
 
 /* A message's length is written behind the message, into a varint of constant size. */

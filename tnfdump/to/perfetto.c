@@ -5,10 +5,9 @@
  * track; slices nest in their track.  Field numbers are those of Perfetto's
  * published protos (trace_packet, track_descriptor, track_event).
  */
-
-#include "analysis/json.h"
 #include "analysis/attrs.h"
-#include "analysis/tasks.h"
+#include "analysis/json.h"
+#include "analysis/names.h"
 #include "common/out.h"
 #include "common/xalloc.h"
 #include "tnfdump/frames.h"
