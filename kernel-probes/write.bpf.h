@@ -275,19 +275,12 @@ lost:
 	return NULL;
 }
 
-static __always_inline struct kp_event *event_place(struct hit *hit, u64 time,
-    struct task_struct *writer, u32 size, u32 room, const struct stack_ask *ask,
-    u32 *distance, u32 *delta)
-{
-	return event_place_as(hit, time, (u64)writer, writer->pid, writer->tgid, size, room,
-	    ask, distance, delta);
-}
-
 static __always_inline void *event_begin_at(struct hit *hit, u64 time,
     struct task_struct *writer, u32 probe, u32 size, u32 room, const struct stack_ask *ask)
 {
 	u32 distance, delta;
-	struct kp_event *e = event_place(hit, time, writer, size, room, ask, &distance, &delta);
+	struct kp_event *e = event_place_as(hit, time, (u64)writer, writer->pid, writer->tgid, size,
+	    room, ask, &distance, &delta);
 
 	if (unlikely(e == NULL))
 		return NULL;
