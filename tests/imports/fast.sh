@@ -6,17 +6,8 @@
 dump=$1 prex=$(realpath "$2") program=$3
 need_ptrace
 scratch
-[ "$(uname -m)" = x86_64 ] || skip "x86-64 alone has fast probes"
+fast_user "$prex"
 cp "$program" "$TMP/program"
-chmod 777 "$TMP"
-as=
-if [ "$(id -u)" -eq 0 ]; then
-	as="setpriv --reuid=65534 --regid=65534 --clear-groups"
-	# shellcheck disable=SC2086  # words are meant
-	$as "$prex" --version >/dev/null 2>&1 || skip "a user cannot run $prex"
-fi
-HOME=$TMP
-export HOME
 mkfifo "$TMP/in"
 chmod 666 "$TMP/in"
 # shellcheck disable=SC2086

@@ -7,17 +7,8 @@
 dump=$1 prex=$(realpath "$2") exceptions=$3 threads=$4 count=$5
 need_ptrace
 scratch
-[ "$(uname -m)" = x86_64 ] || skip "x86-64 alone has fast probes"
+fast_user "$prex"
 cp "$exceptions" "$TMP/exceptions" && cp "$threads" "$TMP/threads"
-chmod 777 "$TMP"
-as=
-if [ "$(id -u)" -eq 0 ]; then
-	as="setpriv --reuid=65534 --regid=65534 --clear-groups"
-	# shellcheck disable=SC2086  # words are meant
-	$as "$prex" --version >/dev/null 2>&1 || skip "a user cannot run $prex"
-fi
-HOME=$TMP
-export HOME
 PATH=/usr/bin:/bin:$PATH
 pids=
 trap 'kill -9 $pids 2>/dev/null; test_end' EXIT

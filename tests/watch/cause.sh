@@ -8,17 +8,12 @@ need_ptrace
 watch_programs "$1" "$2" "$3"
 
 # A tnfdump that says why as we want it, and is counted.
-mkdir "$TMP/bin"
-cp "$W" "$TMP/bin/tnfwatch"
-W=$TMP/bin/tnfwatch
-LD_LIBRARY_PATH=$LD_LIBRARY_PATH:$TNF_BUILD/libtnf:$TNF_BUILD/libtnfctl
-cat >"$TMP/bin/tnfdump" <<T
+own_dump <<T
 #!/bin/sh
 echo >>"$TMP/asked"
 cat "$TMP/why"
 echo "   at ms \$\$"
 T
-chmod +x "$TMP/bin/tnfdump"
 : >"$TMP/asked"
 
 conf <<T

@@ -29,6 +29,16 @@ watch_set() {
 	D=$TMP/kept CONF=$TMP/watch.conf STARTED=
 }
 
+# own_dump: tnfwatch runs the script on standard input as its tnfdump.
+own_dump() {
+	mkdir "$TMP/bin"
+	cp "$W" "$TMP/bin/tnfwatch"
+	W=$TMP/bin/tnfwatch
+	LD_LIBRARY_PATH=$LD_LIBRARY_PATH:$TNF_BUILD/libtnf:$TNF_BUILD/libtnfctl
+	cat >"$TMP/bin/tnfdump"
+	chmod +x "$TMP/bin/tnfdump"
+}
+
 watch_kill() {
 	for _p in $STARTED; do kill -9 "$_p" 2>/dev/null; done
 	wait 2>/dev/null

@@ -8,18 +8,13 @@ need_ptrace
 watch_programs "$1" "$2" "$3"
 
 # A tnfdump that is not done before we say so.
-mkdir "$TMP/bin"
-cp "$W" "$TMP/bin/tnfwatch"
-W=$TMP/bin/tnfwatch
-LD_LIBRARY_PATH=$LD_LIBRARY_PATH:$TNF_BUILD/libtnf:$TNF_BUILD/libtnfctl
-cat >"$TMP/bin/tnfdump" <<T
+own_dump <<T
 #!/bin/sh
 mkdir "$TMP/makes" || touch "$TMP/twice"
 until [ -e "$TMP/go" ]; do sleep 0.05; done
 rmdir "$TMP/makes"
 echo page
 T
-chmod +x "$TMP/bin/tnfdump"
 
 conf_shop 2s 256k 0ms
 watch
