@@ -8,14 +8,13 @@
 
 #define CAUSES_MAX	3	/* that a verdict names */
 
-/* The facts that a verdict tells about all chosen leaves below one kind of wait. */
+/* The facts that a verdict tells about one kind of wait. */
 struct group {
 	struct group *next;
-	const char *text;
-	size_t	 len;
 	const struct why_node *head;	/* the first such wait */
-	uint32_t thread;
-	int64_t	 ns;
+	bool	 several;	/* children of one name: more than one */
+	bool	 chosen;	/* one of its causes makes up much of what is above typical */
+	int64_t	 ns;		/* of all its leaves, if its details are told */
 	struct why_sums details;
 };
 
@@ -69,15 +68,13 @@ choose(struct why_sums *causes, struct why_sums *typical)
 	}
 }
 
-/* Prints the words that stand before the details. */
+/* Prints the words that stand before the details.  'number': of a child, too. */
 static void
-put_group(struct verdict *v, const struct why_node *n)
+put_group(struct verdict *v, struct out *o, const struct why_node *n, bool number)
 {
-	struct out *o = &v->text;
-
 	if (n->kind == WHY_ASLEEP && n->child != NULL) {
 		out_str(o, "for ");
-		why_put_thread(v->w, o, n->waker, n->to, true);
+		why_put_thread(v->w, o, n->waker, n->to, number || n->cause != WHY_CHILD);
 		tnf_out_format(o, " (%s", why_reason_name(n));
 		if (n->owner != 0 && n->owner != n->waker) {
 			out_lit(o, " that ");
@@ -108,6 +105,14 @@ verdict_detail(struct verdict *v, struct group *g, const struct why_node *const 
 	    (size_t)(v->text.p - v->text.base) - from)->ns += leaf->to - leaf->from;
 }
 
+/* Has a wait of this kind details, which are told behind its words? */
+static bool
+has_details(const struct why_node *n)
+{
+	return n->kind == WHY_QUEUED || n->kind == WHY_READY ||
+	    (n->kind == WHY_ASLEEP && n->child != NULL);
+}
+
 static void
 verdict_leaf(void *arg, const struct why_node *const *path, unsigned n)
 {
@@ -121,21 +126,24 @@ verdict_leaf(void *arg, const struct why_node *const *path, unsigned n)
 	v->text.p = v->text.base;
 	why_put_cause(v->w, &v->text, path, n, false);
 	s = tnf_map_get(&v->causes.by_text, v->text.base, (size_t)(v->text.p - v->text.base));
-	if (s == NULL || !s->in)
+	bool chosen = s != NULL && s->in;
+	if (!chosen && !has_details(path[0]))
 		return;
 	v->text.p = v->text.base;
-	put_group(v, path[0]);
+	/* Children of one name are told together. */
+	put_group(v, &v->text, path[0], false);
 	size_t len = (size_t)(v->text.p - v->text.base);
 	struct group *g = tnf_xmap_put(&v->by_text, v->text.base, len, &fresh);
 	if (fresh) {
-		g->text = tnf_map_key(&v->by_text, g);
-		g->len = len;
 		g->head = path[0];
 		*v->end = g;
 		v->end = &g->next;
 	}
 	g->ns += leaf->to - leaf->from;
-	verdict_detail(v, g, path, n);
+	g->several |= path[0]->waker != g->head->waker;
+	g->chosen |= chosen;
+	if (chosen)
+		verdict_detail(v, g, path, n);
 }
 
 static struct why_sum *
@@ -152,7 +160,7 @@ largest(struct why_sums *sums)
 }
 
 static void
-put_group_line(struct out *o, struct group *g, int64_t took)
+put_group_line(struct verdict *v, struct out *o, struct group *g, int64_t took)
 {
 	bool waits = g->head->kind == WHY_ASLEEP || g->head->kind == WHY_READY;
 	int64_t rest = g->ns;
@@ -161,10 +169,11 @@ put_group_line(struct out *o, struct group *g, int64_t took)
 	out_str(o, g->head->kind == WHY_QUEUED ? "Was " : waits ? "Waited " : "Spent ");
 	put_ms(o, g->ns);
 	tnf_out_format(o, " (%.0f %%) ", took > 0 ? 100.0 * (double)g->ns / (double)took : 0);
-	if (g->head->kind == WHY_QUEUED || g->head->kind == WHY_READY ||
-	    (g->head->kind == WHY_ASLEEP && g->head->child != NULL))
-		tnf_out_bytes(o, g->text, g->len);
-	else {		/* the leaf itself, with its numbers */
+	if (has_details(g->head)) {
+		bool several = g->several && g->head->cause == WHY_CHILD;
+		put_group(v, o, g->head, !several);
+		out_str(o, several ? ", several of them" : "");
+	} else {		/* the leaf itself, with its numbers */
 		s = largest(&g->details);
 		out_str(o, g->head->kind == WHY_ASLEEP ? "for: " : "");
 		tnf_out_bytes(o, s->text, s->len);
@@ -202,11 +211,11 @@ why_put_verdict(struct why *w, struct out *o, const struct why_tree *t, struct w
 		struct group *best = NULL;
 
 		for (struct group *g = v.first; g != NULL; g = g->next)
-			if (g->ns > 0 && (best == NULL || g->ns > best->ns))
+			if (g->chosen && g->ns > 0 && (best == NULL || g->ns > best->ns))
 				best = g;
 		if (best == NULL)
 			break;
-		put_group_line(o, best, took);
+		put_group_line(&v, o, best, took);
 		why_sums_free(&best->details);
 		best->ns = 0;
 	}

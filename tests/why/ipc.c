@@ -360,6 +360,23 @@ pipeline_request(int id, bool slow)
 		die("system");
 }
 
+/* A storm of children: each is short, all together are the cause. */
+static void
+children_request(int id, bool slow)
+{
+	for (int i = 0; i < (slow ? 12 : 1); i++) {
+		pid_t pid = fork();
+		if (pid < 0)
+			die("fork");
+		if (pid == 0) {
+			name_me("kid");
+			spin_ms(2);
+			_exit(0);
+		}
+		waitpid(pid, NULL, 0);
+	}
+}
+
 /* A page fault that another thread answers. */
 static char *page;
 
@@ -451,6 +468,7 @@ const struct cause causes_ipc[] = {
 	{ "poll-timeout", fifo_setup, poll_request, false },
 	{ "vfork", NULL, vfork_request, false },
 	{ "system", NULL, system_request, false },
+	{ "children", NULL, children_request, false },
 	{ "pipeline", NULL, pipeline_request, false },
 	{ "userfault", uffd_setup, uffd_request, false },
 	{ "tty", tty_setup, tty_request, false },

@@ -184,8 +184,8 @@ front.of(9500, 0, 0, 100, USER)
 front.request(9600, 100, "got", 2)
 front.request(10000, 100, "request_end", 1)
 text, err, rc = run("--why=request", "--hosts", "--message", "sent,got,id", *front.files(), *back.files())
-check("two machines", "Waited 7.000 ms (78 %) for store 100 (message): 5.000 ms runnable, CPU: hog 102; "
-      "2.000 ms on the CPU.\n" in text and "   8.000    0.500   network\n" in text, text + err)
+check("two machines", "Waited 7.500 ms (83 %) for store 100 (message): 5.000 ms runnable, CPU: hog 102; "
+      "2.000 ms on the CPU; 0.500 ms of others.\n" in text and "   8.000    0.500   network\n" in text, text + err)
 
 print("FAILED" if bad else "ok")
 sys.exit(bad)
