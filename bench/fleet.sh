@@ -3,9 +3,10 @@
 #
 # N agents are processes with a recorded file each, in ten network name spaces that wires
 # with delay and loss join to one bridge (bench/wire.c); nats-server and the asker are in
-# that of the bridge.  Two questions: one undisturbed; and one during which 5 % of the agents
+# that of the bridge.  Three questions: one undisturbed; one during which 5 % of the agents
 # are killed as soon as they have answered, then the server, which is started again, then
-# who asks, who asks again.
+# who asks, who asks again; and one of those that are left, with 5 % of them stopped, and with
+# strangers, that lie, have too much, send too little or too slowly (tests/fleet/liar.py).
 #
 # One row for each N; -o: also drawn (fleet.awk).
 #	up		seconds until all are registered
@@ -18,6 +19,8 @@
 #	hurt		hosts of which everything is there in the end, of those alive
 #	named		killed ones that are said to be missing
 #	once		was no byte fetched twice, and nobody else said to be missing?
+#	mixed		hosts of which everything is there in the third question, of those that run
+#	said		killed ones, stopped ones and strangers that are said to be missing
 #
 # usage: fleet.sh [-d DELAY-ms] [-l LOSS-percent] [-o FILE.svg] [N ...]
 . "$(dirname "$0")/lib.sh"
@@ -139,7 +142,7 @@ whole() { n=0; for f in "$1"/*/shop.tnf; do cmp -s "$f" source.tnf && n=$((n + 1
 # one N: a row of the table.
 one() {
 	N=$1
-	rm -rf js kept rec m*.conf all hurt
+	rm -rf js kept rec m*.conf all hurt some
 	server
 	printf '[fleet]\nservers = nats://10.78.0.1:4222\n' > ask.conf
 	ask --wait 1s -o none > /dev/null 2>&1; rm -rf none
@@ -153,11 +156,11 @@ one() {
 	pin=$(sed -n 's/^pin: .* after \(.*\) s$/\1/p' out) fetch=$(sed -n 's/^fetch: .*, \([0-9.]*\) s$/\1/p' out)
 	bytes=$(sed -n 's/^fetch: .* chunks, \([0-9]*\) bytes.*/\1/p' out) wire=$(sed -n 's/^fetch: .*(\([0-9]*\) on the wire.*/\1/p' out)
 	most=$(sed -n '$s/\..*//p' out) srv=$(kb VmHWM $server) all=$(whole all)
-	killed=0 back=- cut=- again=0 named=0 once=-
-	[ -n "${BENCH_QUICK:-}" ] || hurt
+	killed=0 back=- cut=- again=0 named=0 once=- mixed=- said=-
+	[ -n "${BENCH_QUICK:-}" ] || { hurt; mixed; }
 	# shellcheck disable=SC2059
 	printf "$FORMAT" "$N" "$up" "$pin" "$fetch" "$bytes" "$wire" "$most" "$srv" "$each" "$idle" "$all" \
-		"$back" "$cut" "$again/$((N - killed))" "$named/$killed" "$once" | tee -a rows
+		"$back" "$cut" "$again/$((N - killed))" "$named/$killed" "$once" "$mixed" "$said" | tee -a rows
 	pids | xargs -r kill -9 2>/dev/null
 	kill -9 $server; wait $server 2>/dev/null
 }
@@ -196,10 +199,31 @@ hurt() {
 	[ $once = yes ] || { echo "$had bytes were there, $got came, $(there hurt) are there"; grep -v '^missing: .*away for' hurt.2; } >&2
 	again=$((again - $(while read -r v; do cmp -s "hurt/$v/shop.tnf" source.tnf && echo; done < victims | wc -l)))
 }
+stopped() { while read -r v; do kill "-$1" "$(cat "kept/${v#m}/pid")"; done < asleep; }
+mixed() {
+	i=1; while [ $i -le $killed ]; do echo "m$((i * 20 % N + 2))"; i=$((i + 1)); done | sort | comm -23 - victims > asleep
+	stopped STOP
+	strangers="liar greedy drip slow" liars=
+	for h in $strangers; do
+		: > "$h.out"
+		ip netns exec "$NET" python3 "$bench_dir/../tests/fleet/liar.py" 10.78.0.1:4222 agent "$h" > "$h.out" 2>&1 &
+		liars="$liars $!"
+		until_true 60 grep -q ready "$h.out" || fail "$h: $(cat "$h.out")"
+	done
+	timeout 120 ip netns exec "$NET" tnfwatch -c ask.conf ask --wait 10s --patience 10s --deadline 30s -o some > some.out 2>&1
+	sed -n 's/^missing: \([^:]*\): .*/\1/p' some.out | sort -u > missing
+	echo "$strangers" | tr ' ' '\n' | sort - victims asleep > absent
+	mixed=$(whole some)/$((N - killed - $(wc -l < asleep)))
+	said=$(comm -12 absent missing | wc -l)/$(wc -l < absent)
+	comm -13 absent missing | sed 's/^/missing, but runs: /' >&2
+	stopped CONT
+	# shellcheck disable=SC2086  # words are meant
+	kill $liars
+}
 network
-FORMAT='%6s %7s %8s %8s %11s %10s %8s %8s %8s %9s %6s %6s %5s %9s %7s %6s\n'
+FORMAT='%6s %7s %8s %8s %11s %10s %8s %8s %8s %9s %6s %6s %5s %9s %7s %6s %7s %6s\n'
 echo "delay $delay ms each way, loss $loss %, $SPACES name spaces, load $(cut -d' ' -f1 /proc/loadavg), $(nproc) processors"
 # shellcheck disable=SC2059
-printf "$FORMAT" hosts up/s pinned/s fetch/s bytes wire asker/K server/K agent/K 'idle/%CPU' whole back/s cut/% hurt named once
+printf "$FORMAT" hosts up/s pinned/s fetch/s bytes wire asker/K server/K agent/K 'idle/%CPU' whole back/s cut/% hurt named once mixed said
 for n; do one "$n"; done
 [ -z "$svg" ] || awk -f "$bench_dir/fleet.awk" rows > "$svg"
