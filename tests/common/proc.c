@@ -1,5 +1,5 @@
 /*
- * proc.c - what /proc says of this very process, and files that appear whole.
+ * proc.c - what /proc says of this very process, a program beside it, and files that appear whole.
  */
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -18,6 +18,7 @@
 
 #include "common/files.h"
 #include "common/proc.h"
+#include "common/xalloc.h"
 #include "tests/check-run.h"
 
 static char dir[] = "/tmp/tnf-proc.XXXXXX", path[64];
@@ -281,6 +282,23 @@ START_TEST(no_file)
 }
 END_TEST
 
+/* A program is taken from the directory of the one that runs, and else by its name. */
+START_TEST(beside)
+{
+	char self[4096], *found;
+	ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+
+	ck_assert_int_gt(n, 0);
+	self[n] = '\0';
+	found = tnf_program_path(strrchr(self, '/') + 1);
+	ck_assert_str_eq(found, self);
+	free(found);
+	found = tnf_program_path("no program has this name");
+	ck_assert_str_eq(found, "no program has this name");
+	free(found);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -294,6 +312,7 @@ main(void)
 	tcase_add_test(t, many_mappings);
 	tcase_add_test(t, status);
 	tcase_add_test(t, files);
+	tcase_add_test(t, beside);
 	tcase_add_test(t, whole);
 	suite_add_tcase(s, t);
 	return check_run(s);
