@@ -3,15 +3,17 @@
  *
  * A configuration may be right and still watch nothing: a key with a letter too few, a pair
  * that no probe has.  The kernel's own probes are known here, and those of programs that run
- * now (check-live.c); so selectors and triggers are tried on them.
+ * now (check_live()); so selectors and triggers are tried on them.
  */
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "common/text.h"
 #include "format/selector.h"
-#include "tnfwatch/check.h"
+#include "tnfwatch/taker.h"
 #include "tnfwatch/trigger.h"
 #include "tnfwatch/util.h"
 #include "tnfwatch/watch.h"
@@ -19,6 +21,14 @@
 #ifdef HAVE_KERNEL
 #include "kernel-probes/catalogue.h"
 #endif
+
+#define PROCESSES_MAX	16u	/* of a section that are read; the others run the same programs */
+
+struct check_probes {
+	struct tnf_probe *v;	/* as a trace would have them */
+	bool	*on;		/* meant by "enable" */
+	size_t	 n;
+};
 
 /* The probes of a section, and how triggers see them. */
 struct checked {
@@ -67,7 +77,8 @@ add_members(struct tnf_probe *p, char *slots)
 	p->members = members;
 }
 
-void
+/* Adds a probe by its attributes, "name N;slots A B;keys K". */
+static void
 check_probes_add(struct check_probes *all, const char *text, bool on)
 {
 	const struct tnf_probe_attrs attrs = { .own = text };
@@ -100,7 +111,7 @@ free_const(const void *p)
 	free((void *)(uintptr_t)p);
 }
 
-void
+static void
 check_probes_free(struct check_probes *all)
 {
 	for (size_t i = 0; i < all->n; i++) {
@@ -225,6 +236,45 @@ check_kernel(struct check *k)
 }
 
 #endif
+
+static void
+live_add_probe(void *arg, const char *attrs, bool meant)
+{
+	check_probes_add(arg, attrs, meant);
+}
+
+static void
+check_look(const struct config_process *p, pid_t pid, struct check_probes *probes, bool *used)
+{
+	tnfctl_handle_t *h;
+
+	if (tnfctl_pid_look(pid, &h) != TNFCTL_ERR_NONE)
+		return;
+	enable_find(p->enable, h, true, NULL, used, live_add_probe, probes);
+	tnfctl_close(h, TNFCTL_TARG_DEFAULT);
+}
+
+/*
+ * Adds the probes of the section's processes that run now, and sets used[] for the words of its
+ * "enable" by which some of them are meant.  Returns the number of processes.  A process is only
+ * read: it is neither stopped nor changed.
+ */
+static unsigned
+check_live(const struct config_process *p, struct check_probes *probes, bool *used)
+{
+	DIR *dir = opendir("/proc");
+	struct dirent *d;
+	unsigned n = 0;
+	pid_t pid;
+
+	while (dir != NULL && (d = readdir(dir)) != NULL)
+		if ((pid = (pid_t)atoi(d->d_name)) > 0 && pid != getpid() && taker_means(p, pid) &&
+		    n++ < PROCESSES_MAX)
+			check_look(p, pid, probes, used);
+	if (dir != NULL)
+		closedir(dir);
+	return n;
+}
 
 /* Prints what a section means now. */
 static void
