@@ -54,4 +54,13 @@ perprobe_member(const struct tnf_probe *p, const char *name)
 	return -1;
 }
 
+/* False: the event has no such member, or none that is to be read, or null. */
+static inline bool
+member_value(const struct tnf_event *ev, const char *name, struct tnf_value *v)
+{
+	int i = perprobe_member(ev->probe, name);
+
+	return i >= 0 && tnf_event_value(ev, (unsigned)i, v) && !v->null;
+}
+
 #endif

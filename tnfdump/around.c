@@ -58,12 +58,11 @@ around_begin(struct around_run *r, struct dump *d)
 static const char *
 call_of(struct around_run *r, const struct tnf_event *ev)
 {
-	int m = perprobe_member(ev->probe, "sysnum");
 	struct tnf_value v;
 	const char *name;
 	char text[24];
 
-	if (m < 0 || !tnf_event_value(ev, (unsigned)m, &v) || v.null || v.kind == TNF_K_STRING)
+	if (!member_value(ev, "sysnum", &v) || v.kind == TNF_K_STRING)
 		return NULL;
 	name = pretty_event_name(ev, v.type, "sysnum", v.u.i);
 	if (name != NULL)
@@ -225,11 +224,9 @@ current_of(struct dump *d, const struct tnf_event *ev)
 static bool
 own_text(const struct tnf_event *ev, const char *member, char text[33])
 {
-	int m = perprobe_member(ev->probe, member);
 	struct tnf_value v;
 
-	if (m < 0 || !tnf_event_value(ev, (unsigned)m, &v) || v.null || v.kind != TNF_K_STRING ||
-	    v.u.s.len > 32)
+	if (!member_value(ev, member, &v) || v.kind != TNF_K_STRING || v.u.s.len > 32)
 		return false;
 	snprintf(text, 33, "%.*s", (int)v.u.s.len, v.u.s.chars);
 	return true;

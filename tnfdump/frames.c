@@ -58,10 +58,9 @@ static unsigned
 read_words(const struct tnf_event *ev, const char *member, uint64_t *ret, unsigned max)
 {
 	struct tnf_value v, item;
-	int i = perprobe_member(ev->probe, member);
 	unsigned n = 0;
 
-	if (i < 0 || !tnf_event_value(ev, (unsigned)i, &v) || v.null || v.kind != TNF_K_ARRAY)
+	if (!member_value(ev, member, &v) || v.kind != TNF_K_ARRAY)
 		return 0;
 	for (; n < v.u.r.count && n < max && tnf_value_item(ev->file, &v, n, &item) &&
 	    item.kind == TNF_K_UINT64; n++)

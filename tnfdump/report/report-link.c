@@ -153,10 +153,9 @@ chain_end(struct dump *d, struct links *l, struct chain *c)
 static bool
 link_number(const struct tnf_event *ev, const char *member, uint64_t *ret)
 {
-	int m = perprobe_member(ev->probe, member);
 	struct tnf_value v;
 
-	if (m < 0 || !tnf_event_value(ev, (unsigned)m, &v) || v.null || v.kind == TNF_K_STRING)
+	if (!member_value(ev, member, &v) || v.kind == TNF_K_STRING)
 		return false;
 	*ret = v.u.u;
 	return true;

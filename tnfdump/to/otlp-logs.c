@@ -57,21 +57,13 @@ logs_ended(struct logs *l, const struct span *s, int64_t duration)
 }
 
 static bool
-member(const struct tnf_event *ev, const char *name, struct tnf_value *v)
-{
-	int i = perprobe_member(ev->probe, name);
-
-	return i >= 0 && tnf_event_value(ev, (unsigned)i, v) && !v->null;
-}
-
-static bool
 read_fired(const struct tnf_event *ev, struct fired *f)
 {
 	struct tnf_value ago, lasted, thread;
 
-	if (strcmp(ev->probe->name, "fired") != 0 || !member(ev, "trigger", &f->trigger) ||
-	    !member(ev, "reason", &f->reason) || !member(ev, "ago", &ago) ||
-	    !member(ev, "lasted", &lasted) || !member(ev, "thread", &thread) ||
+	if (strcmp(ev->probe->name, "fired") != 0 || !member_value(ev, "trigger", &f->trigger) ||
+	    !member_value(ev, "reason", &f->reason) || !member_value(ev, "ago", &ago) ||
+	    !member_value(ev, "lasted", &lasted) || !member_value(ev, "thread", &thread) ||
 	    f->trigger.kind != TNF_K_STRING || f->reason.kind != TNF_K_STRING)
 		return false;
 	f->ago = ago.u.i;

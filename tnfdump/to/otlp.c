@@ -116,11 +116,10 @@ hex_id(const char *text, uint8_t *id, size_t n)
 static bool
 program_id(const struct tnf_event *ev, const char *member, uint8_t *id, size_t n)
 {
-	int i = perprobe_member(ev->probe, member);
 	struct tnf_value v;
 
-	return i >= 0 && tnf_event_value(ev, (unsigned)i, &v) && !v.null &&
-	    v.kind == TNF_K_STRING && v.u.s.len == 2 * n && hex_id(v.u.s.chars, id, n);
+	return member_value(ev, member, &v) && v.kind == TNF_K_STRING && v.u.s.len == 2 * n &&
+	    hex_id(v.u.s.chars, id, n);
 }
 
 /* If the thread is in a span of OpenTelemetry that the span's parent was not in, makes that one
@@ -158,14 +157,12 @@ static void
 span_identify(struct otlp_run *r, struct span *s, const struct pair_slice *p,
     const struct tnf_event *ev)
 {
-	int name = perprobe_member(ev->probe, "name");
 	bool own = program_id(ev, "trace", s->id.trace, sizeof(s->id.trace)) &&
 	    program_id(ev, "span", s->id.span, sizeof(s->id.span));
 	struct tnf_value v;
 	uint64_t h;
 
-	if (own && name >= 0 && tnf_event_value(ev, (unsigned)name, &v) && !v.null &&
-	    v.kind == TNF_K_STRING)
+	if (own && member_value(ev, "name", &v) && v.kind == TNF_K_STRING)
 		s->name = tnf_xstrndup(v.u.s.chars, v.u.s.len);
 	else
 		s->name = tnf_xstrdup(pretty_slice_name(p));
@@ -241,12 +238,8 @@ span_judge(struct otlp_run *r, struct span *s, const struct tnf_event *ev)
 	struct tnf_value v;
 
 	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
-		int m = perprobe_member(ev->probe, members[i]);
-
-		if (m < 0 || !tnf_event_value(ev, (unsigned)m, &v) || v.null)
-			continue;
-		if (v.kind == TNF_K_STRING ? v.u.s.len == 0 : v.kind == TNF_K_STRUCT ||
-		    v.kind == TNF_K_ARRAY || v.u.i == 0)
+		if (!member_value(ev, members[i], &v) || (v.kind == TNF_K_STRING ? v.u.s.len == 0 :
+		    v.kind == TNF_K_STRUCT || v.kind == TNF_K_ARRAY || v.u.i == 0))
 			continue;
 		r->spans.text.p = r->spans.text.base;
 		if (v.kind == TNF_K_STRING)
