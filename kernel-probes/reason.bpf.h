@@ -10,7 +10,7 @@
 #ifndef KERNEL_PROBES_REASON_BPF_H
 #define KERNEL_PROBES_REASON_BPF_H
 
-#include "kernel-probes/stack-words.bpf.h"
+#include "kernel-probes/stack.bpf.h"
 
 #define QUEUE_WALK	16	/* entries between ours and the head */
 #define STACKS_SHIFT	40	/* stacks lie together, far from other memory */
@@ -171,6 +171,54 @@ static __always_inline u64 search_from_below(u64 task, u32 words)
 	return 0;
 }
 
+/* Looks at the word alone where the entry was the last time: in a known stack or, where nobody
+   asks for stacks ('alone'), in this system call.  (__noinline, also the next: see README.) */
+__noinline u64 search_again(u64 task, u32 call, u32 alone)
+{
+	struct stack_words *w;
+	u32 zero = 0, slot = known_slot(call, 0), at, begin;
+	struct known *k;
+	u64 r;
+
+	w = bpf_map_lookup_elem(&stack_words, &zero);
+	k = bpf_map_lookup_elem(&known_stacks, &slot);
+	if (w == NULL || k == NULL || state.text_start == 0)
+		return 0;
+	if (alone && k->call == call)
+		w->entry = k->entry;
+	at = w->entry;
+	if (at < SEARCH_MARGIN || at + SEARCH_MARGIN > stack_size(w))
+		return 0;
+	begin = at - SEARCH_MARGIN;
+	barrier_var(begin);	/* one comparison of it alone: 5.15 and 6.1 see its bound */
+	if (begin >= SEARCH_WORDS - 2 * SEARCH_MARGIN)
+		return 0;
+	if (w->have < at + SEARCH_MARGIN && bpf_probe_read_kernel(&w->word[begin],
+	    2 * SEARCH_MARGIN * sizeof w->word[0],
+	    (void *)(*(volatile u64 *)&w->ctx + begin * sizeof w->word[0])) != 0)
+		return 0;
+	if (w->word[begin + SEARCH_MARGIN] != task || (r = entry_queue(at)) == 0)
+		return 0;
+	w->found = at;
+	return r;
+}
+
+/* Remembers for a system call where the search has found the entry. */
+__noinline int search_note(u32 call)
+{
+	struct stack_words *w;
+	u32 zero = 0, slot = known_slot(call, 0);
+	struct known *k;
+
+	w = bpf_map_lookup_elem(&stack_words, &zero);
+	k = bpf_map_lookup_elem(&known_stacks, &slot);
+	if (w == NULL || k == NULL || (k->size != 0 && k->call != call))
+		return 0;
+	k->call = call;
+	k->entry = w->found;
+	return 0;
+}
+
 /* Searches the stack for the task's queue.  In a known stack, the words up to the entry's
    former place have been read: the entry is there again, or below. */
 __noinline u64 search_stack(u64 task)
@@ -211,10 +259,14 @@ static __always_inline void search_from(void *ctx)
 	w->have = w->entry = w->found = 0;
 }
 
-/* The queue that the current thread sleeps on, or 0. */
-static __always_inline u64 wait_queue(void)
+/* The queue that the current thread sleeps on, or 0.  'alone': nobody asks for its stack. */
+static __always_inline u64 wait_queue(u32 call, bool alone)
 {
-	return search_stack(bpf_get_current_task());
+	u64 task = bpf_get_current_task(), r = search_again(task, call, alone);
+
+	if (r == 0 && (r = search_stack(task)) != 0 && alone)
+		search_note(call);
+	return r;
 }
 
 #endif /* KERNEL_PROBES_REASON_BPF_H */

@@ -283,7 +283,7 @@ __noinline int sleep_look(struct sleep *s, struct context *c)
 		if (s->why || s->owned)
 			s->reason = lock_reason(s, t, c);
 		if (s->why && s->reason == 0 && state.recover)
-			s->reason = wait_queue();
+			s->reason = wait_queue(s->call, s->asked == 0);
 		return 0;
 	}
 	regs = (void *)bpf_task_pt_regs(t);
@@ -297,7 +297,7 @@ __noinline int sleep_look(struct sleep *s, struct context *c)
 	if ((r = lock_reason(s, t, c)) == 0 && (r = futex) != 0 && s->owned)
 		s->owner = futex_owner(t, &call, futex);
 	if (s->why && r == 0 && (r = locked_file(t, &call)) == 0 &&
-	    (!state.recover || (r = wait_queue()) == 0))
+	    (!state.recover || (r = wait_queue(s->call, s->asked == 0)) == 0))
 		r = file_address(t, &call);
 	s->reason = r;
 	return 0;

@@ -10,11 +10,6 @@ struct kp_map_stack_words stack_words SEC(".maps");
 struct kp_map_frames frames SEC(".maps");
 struct kp_map_known known_stacks SEC(".maps");
 
-static __always_inline u32 known_slot(u32 call, u32 way)
-{
-	return (call * KNOWN_WAYS + way) & (KNOWN_STACKS - 1);
-}
-
 /* Is frame i of the stack at word 'at'?  Then it is put into f, too. */
 static __always_inline bool known_frame(const struct known *k, struct frames *f,
     const struct stack_words *w, u32 i, u32 at)

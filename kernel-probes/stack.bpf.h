@@ -51,6 +51,11 @@ struct kp_map_known {
 
 extern struct kp_map_known known_stacks SEC(".maps");
 
+static __always_inline u32 known_slot(u32 call, u32 way)
+{
+	return (call * KNOWN_WAYS + way) & (KNOWN_STACKS - 1);
+}
+
 /*
  * Is the current stack one that is remembered?  Returns the first of its frames that is not
  * ours << 24 | their number << 16 | its slot; 0: it has to be walked.

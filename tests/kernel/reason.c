@@ -45,6 +45,7 @@ static u64 bpf_get_current_task(void) { return TASK; }
 #include "kernel-probes/reason.bpf.h"
 
 struct kp_map_stack_words stack_words;
+struct kp_map_known known_stacks;
 
 static void interrupt(void) { }
 static u32 fake_cpu(void) { return 0; }
@@ -56,10 +57,14 @@ static void *
 fake_lookup(const void *map, u32 key)
 {
 	static struct stack_words words;
+	static struct known known[KNOWN_STACKS];
 
+	if (map == &known_stacks)
+		return &known[key];
 	return map == &stack_words && key == 0 && !no_words ? &words : NULL;
 }
 
+#define CALL	7		/* number of the system call */
 #define HOOK	100		/* word of the stack where the search begins */
 #define AT(i)	(STACK + (i) * 8ull)
 #define HEAD	(HEAP + 16 * 8)
@@ -202,7 +207,7 @@ static u64
 search(unsigned hook)
 {
 	search_from((void *)(uintptr_t)AT(hook));
-	return wait_queue();
+	return wait_queue(CALL, false);
 }
 
 /* With the words around it all different, so that each is known by its value. */
@@ -372,7 +377,7 @@ bounds(void)
 	expect("too few words", search_words(TASK, 40, 39 + SEARCH_MARGIN), 0);
 	no_words = true;
 	search_from((void *)(uintptr_t)AT(0));
-	expect("no map", entry_queue(40) | search_words(TASK, 40, SEARCH_WORDS) | search_stack(TASK), 0);
+	expect("no map", entry_queue(40) | search_words(TASK, 40, SEARCH_WORDS) | search_stack(TASK) | search_again(TASK, CALL, true), 0);
 	no_words = false;
 }
 
@@ -403,7 +408,7 @@ places(void)
 
 /* In a known stack the words up to the entry are read; elsewhere it is found all the same. */
 static void
-known_stacks(void)
+known_places(void)
 {
 	u32 zero = 0;
 	struct stack_words *w = bpf_map_lookup_elem(&stack_words, &zero);
@@ -415,7 +420,7 @@ known_stacks(void)
 		expect("words are read", stack_read(w, 40 + SEARCH_MARGIN) && w->have == 40 + SEARCH_MARGIN, true);
 		expect("no less", stack_read(w, 10) && w->have == 40 + SEARCH_MARGIN, true);
 		w->entry = 40;
-		expect("a known stack", wait_queue(), HEAD - 8);
+		expect("a known stack", wait_queue(CALL, false), HEAD - 8);
 		expect("its place", w->found, p);
 		expect("how much was read", w->have, p <= 40 ? 40 + SEARCH_MARGIN : SEARCH_WORDS);
 	}
@@ -424,9 +429,46 @@ known_stacks(void)
 	search_from((void *)(uintptr_t)AT(HOOK));
 	expect("too many words", stack_read(w, SEARCH_WORDS + 1) || w->have != 0, false);
 	search_from((void *)(uintptr_t)(HEAP - 8));
-	bool got = stack_read(w, 20) || w->have != 0 || wait_queue() != 0;
+	bool got = stack_read(w, 20) || w->have != 0 || wait_queue(CALL, false) != 0;
 	faults = 0;
 	expect("no memory", got, false);
+}
+
+/* Without stacks the entry's place is remembered for the call: only the words around are read. */
+static void
+calls(void)
+{
+	static const struct {
+		const char *name;
+		unsigned at, call;
+		u64 want;
+		u32 have;
+	} steps[] = {
+		{ "first", 50, CALL, HEAD - 8, SEARCH_WORDS },
+		{ "again", 50, CALL, HEAD - 8, 0 },
+		{ "elsewhere", 60, CALL, HEAD - 8, SEARCH_WORDS },
+		{ "there again", 60, CALL, HEAD - 8, 0 },
+		{ "another call of this slot", 60, CALL + KNOWN_STACKS / KNOWN_WAYS, HEAD - 8, SEARCH_WORDS },
+		{ "it takes the slot's place", 60, CALL, HEAD - 8, SEARCH_WORDS },
+		{ "gone", 0, CALL, 0, SEARCH_WORDS },
+	};
+	u32 zero = 0;
+	struct stack_words *w = bpf_map_lookup_elem(&stack_words, &zero);
+
+	for (unsigned i = 0; i < sizeof steps / sizeof steps[0]; i++) {
+		clear();
+		if (steps[i].at != 0)
+			simple(HOOK + steps[i].at);
+		else
+			simple_gone(HOOK + 60);
+		search_from((void *)(uintptr_t)AT(HOOK));
+		expect(steps[i].name, wait_queue(steps[i].call, true), steps[i].want);
+		expect("words read", w->have, steps[i].have);
+	}
+	/* The words around would go beyond the stack's end. */
+	clear();
+	search_from((void *)(uintptr_t)AT(sizeof stack / 8 - 70));
+	expect("near the end", wait_queue(CALL, true), 0);
 }
 
 int
@@ -448,7 +490,8 @@ main(void)
 	aligned();
 	bounds();
 	places();
-	known_stacks();
+	known_places();
+	calls();
 	printf("1..%u\n", number);
 	return failed != 0;
 }
