@@ -19,7 +19,7 @@ duration duration(order) > 200ms
 open open(order) > 200ms
 few rate(beat) < 1 for 3s
 many rate(beat) > 100
-silence silence(beat) > 1s
+silence silence(beat) > 3s
 never duration(order) > 1h
 T
 conf <<T
