@@ -42,7 +42,7 @@
 #define RENAMED_SIZE	112
 
 static char process_name[NAME_SIZE], program[PATH_SHOWN];
-/* Of the environment at the start, or "". */
+/* The value in the environment at the start, or "". */
 static char traceparent[TRACEPARENT_SIZE], service[SERVICE_SIZE];
 static int32_t process_parent;
 static uint32_t renamed;	/* some thread has changed a name */

@@ -72,7 +72,7 @@ runs "$SHOPPID" || fail "the shop is stopped"
 stop_watch
 kill "$SHOPPID"
 
-# Nobody else reads or asks for what root's tnfwatch keeps.  It has no kernel: the buffer would stay, and
+# Only root reads or asks for what root's tnfwatch keeps.  It has no kernel: the buffer would stay, and
 # other tests find it in use.
 sed -i '/^\[kernel\]/,/^enable = syscall/d' "$CONF"
 W=$root_w

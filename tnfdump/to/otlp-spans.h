@@ -122,7 +122,7 @@ struct envelope {
 struct envelope spans_envelope(struct otlp *, const struct encoded *resource, const char *outer,
     const char *scope, const char *list);
 void spans_envelope_end(struct otlp *, struct envelope);
-/* What the environment of the event's process told, "traceparent" or "service"; or NULL. */
+/* The word "traceparent" or "service" of the environment of the event's process; or NULL. */
 const char *spans_environment(struct spans *, const struct tnf_event *, const char *what);
 /* Encodes the attributes of the event's process. */
 struct encoded spans_resource(struct spans *, const struct tnf_event *);
