@@ -29,7 +29,6 @@
 #include "libtnfctl/control.h"
 #include "libtnfctl/direct.h"
 
-
 extern char **environ;
 
 struct child {
