@@ -105,7 +105,7 @@ event_alloc(struct tnf_probe_control *probe, struct tnf_probe_setup *setup, uint
 	struct thread *t = &tnf_t;
 	char *event;
 
-	if (unlikely(t->busy != 0) && !tnf_event_busy(t, setup, frame))
+	if (unlikely(t->busy != 0) && !tnf_event_busy(t, fast ? NULL : setup, frame))
 		return NULL;
 	event_begin(t, setup, frame, fast);
 	if (unlikely((event = event_common(t, probe)) == NULL))

@@ -31,7 +31,7 @@ const struct tnf_probe_ops TNF_API _tnf_probe_ops = {
  * left as well.  Stacks grow down.
  */
 bool
-tnf_hit_left(const struct thread *t, const struct tnf_probe_setup *setup, uintptr_t frame)
+tnf_hit_left(const struct thread *t, const void *setup, uintptr_t frame)
 {
 	uintptr_t low;
 	bool on_alternate, busy_on_alternate;
@@ -246,12 +246,13 @@ event_hit(struct thread *t, struct tnf_probe_control *probe)
 	return event_place(t, probe);
 }
 
-/* May the hit go on?  Then what was in progress is forgotten. */
+/* May the hit go on?  Then what was in progress is forgotten.  setup: NULL for a fast hit, as no two of
+   them that go on have the same frame. */
 bool __attribute__((noinline, cold))
 tnf_event_busy(struct thread *t, struct tnf_probe_setup *setup, uintptr_t frame)
 {
 	int saved = errno;
-	bool left = tnf_hit_left(t, setup, frame);
+	bool left = tnf_hit_left(t, setup != NULL ? setup : t->setup, frame);
 
 	if (left)
 		tnf_roll_back(t);

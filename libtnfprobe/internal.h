@@ -401,7 +401,7 @@ void tnf_thread_exit(void);
 
 /* event.c: has longjmp() or an exception left the thread's hit?  'frame' is the caller's
    stack frame; false: the hit is in progress, and the caller is nested in it. */
-bool tnf_hit_left(const struct thread *, const struct tnf_probe_setup *, uintptr_t frame);
+bool tnf_hit_left(const struct thread *, const void *setup, uintptr_t frame);
 /* Gives up the hit in progress. */
 void tnf_roll_back(struct thread *);
 

@@ -1,9 +1,9 @@
 /*
  * x86-64.S - the trampolines of fast probes (<tnf/target.h>).
  *
- * A pad calls one of them.  It saves general registers and the flags, and calls
- * tnf_fast_hit(), which uses no others, and needs no stack that is aligned.  Functions whose callers are known keep values in
- * registers that a call may change otherwise (gcc's -fipa-ra); so even those are saved.
+ * A pad calls one of them.  It saves general registers and the flags, and calls tnf_fast_hit(),
+ * which uses no others, and needs no stack that is aligned.  Functions whose callers are known keep
+ * values in registers that a call may change otherwise (gcc's -fipa-ra); so even those are saved.
  *
  * The call frame information tells that the caller is the site, as if the site had called: no
  * unwinder knows the pad.  "resume" of struct tnf_fast_site is the address to return to then,
@@ -103,10 +103,10 @@
 \name:
 	.cfi_startproc
 	.cfi_def_cfa %rsp, 8 + \red
-	endbr64
 	/* DW_CFA_expression, register 16, 10 bytes: const2u, minus, deref (in the pad), lit, minus,
 	   deref (the site), plus_uconst 8 (its member resume). */
 	.cfi_escape 0x10, 0x10, 10, 0x0a, 8 + \red, 0, 0x1c, 0x06, 0x30 + \before, 0x1c, 0x06, 0x23, 8
+	endbr64
 	SAVE\what
 	mov	144(%rsp), %rsi
 	mov	-\before(%rsi), %rsi

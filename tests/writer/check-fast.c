@@ -8,7 +8,9 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
+#include <ucontext.h>
 #include <unistd.h>
+#include <unwind.h>
 
 #include <tnf/probe.h>
 #include <tnf/runtime.h>
@@ -328,6 +330,90 @@ START_TEST(left)
 }
 END_TEST
 
+#define TRAP_FLAG	0x100u
+
+static sigjmp_buf out_of_step;
+static volatile unsigned steps_left;	/* 0: no more are to be counted */
+static const struct fast_state *state;	/* the registers of the run */
+static unsigned in_hits, found_sites;
+
+/* Frames, from the handler outwards: in that of the site, registers have what the run gave them. */
+static _Unwind_Reason_Code
+look_for_site(struct _Unwind_Context *c, void *found)
+{
+	/* DWARF's numbers, and those of struct fast_state. */
+	static const int kept[][2] = { { 3, 3 }, { 6, 5 }, { 12, 12 }, { 13, 13 }, { 14, 14 }, { 15, 15 } };
+	bool same = true;
+
+	if (_Unwind_GetIP(c) != (uintptr_t)fast_entry_site + 1)
+		return _URC_NO_REASON;
+	for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++)
+		same = same && _Unwind_GetGR(c, kept[i][0]) == state->r[kept[i][1]];
+	*(unsigned *)found += same;
+	return _URC_NORMAL_STOP;
+}
+
+/* In libtnfprobe, not in the pad nor in this program. */
+static bool
+is_in_hit(uintptr_t at)
+{
+	return at - (uintptr_t)_tnf_process_control.fast_entry + (1u << 20) < 2u << 20;
+}
+
+/* The processor calls it at each instruction, as long as the flag is set. */
+static void
+step(int sig, siginfo_t *info, void *context)
+{
+	ucontext_t *u = context;
+
+	if (steps_left == 0)
+		u->uc_mcontext.gregs[REG_EFL] &= ~(greg_t)TRAP_FLAG;
+	else if (--steps_left == 0) {
+		if (is_in_hit((uintptr_t)u->uc_mcontext.gregs[REG_RIP])) {
+			in_hits++;
+			_Unwind_Backtrace(look_for_site, &found_sites);
+		}
+		siglongjmp(out_of_step, 1);
+	}
+}
+
+/* A signal handler leaves hits at each of their instructions in turn: the next hit at the same place of
+   the stack is recorded.  From each of them, unwinders find the site with the registers that it has. */
+START_TEST(left_anywhere)
+{
+	struct sigaction act = { .sa_sigaction = step, .sa_flags = SA_SIGINFO };
+	struct fast_state in, out;
+	volatile unsigned n = 0;
+	volatile bool whole = false;
+
+	begin();
+	state = &in;
+	sigaction(SIGTRAP, &act, NULL);
+	patch("step", fast_entry_site, false, 0, NULL);
+	selfctl_on(a.site.probe);
+	fill(&in, 1);
+	fast_run(&in, &out, fast_entry_run);
+	while (!whole) {
+		n++;
+		if (sigsetjmp(out_of_step, 1) == 0) {
+			steps_left = n;
+			in.flags |= TRAP_FLAG;
+			fast_run(&in, &out, fast_entry_run);
+			whole = true;
+			steps_left = 0;
+		}
+		in.flags &= ~(uint64_t)TRAP_FLAG;
+		fast_run(&in, &out, fast_entry_run);
+	}
+	finish();
+	printf("# %u instructions, %u of them in hits, %u events\n", n, in_hits, (unsigned)ev.n);
+	ck_assert_uint_gt(in_hits, 60);
+	ck_assert_uint_eq(found_sites, in_hits);
+	ck_assert_uint_ge(ev.n, n + 2);
+	ck_assert_uint_eq(ev.ext.lost[TNF_LOST_NESTED], 0);
+}
+END_TEST
+
 /* Signals in the middle of hits, handled on another stack, with hits of their own. */
 static void
 handler(int sig)
@@ -365,7 +451,7 @@ END_TEST
 int
 main(void)
 {
-	const TTest *const tests[] = { entry, inner, operands, texts, nested, left, signals };
+	const TTest *const tests[] = { entry, inner, operands, texts, nested, left, left_anywhere, signals };
 
 	if (!__builtin_cpu_supports("avx"))
 		return 77;
