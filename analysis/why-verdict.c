@@ -188,18 +188,33 @@ put_group_line(struct verdict *v, struct out *o, struct group *g, int64_t took)
 		rest -= s->ns;
 	}
 	if (rest * 20 > g->ns) {
-		out_lit(o, "; ");
+		out_str(o, rest < g->ns ? "; " : ": ");
 		put_ms(o, rest);
-		out_lit(o, " of others");
+		out_str(o, rest < g->ns ? " of others" : " of many small causes");
 	}
 	out_lit(o, ".\n");
+}
+
+/*
+ * A wait may have many causes, each too small to be chosen: a crowd takes the holder's CPU in
+ * turns.  A wait longer than this is told nevertheless: if all of a typical instance's time
+ * were such a wait, it would still be half of this instance's duration above that.
+ */
+static int64_t
+surely_above(const struct why_sums *typical, int64_t took)
+{
+	int64_t all = 0;
+
+	for (const struct why_sum *s = typical != NULL ? typical->first : NULL; s != NULL; s = s->next)
+		all += s->ns;
+	return took / 2 + (all > 0 && typical->n > 0 ? all / (int64_t)typical->n : 0);
 }
 
 void
 why_put_verdict(struct why *w, struct out *o, const struct why_tree *t, struct why_sums *typical)
 {
 	struct verdict v = { .w = w };
-	int64_t took = t->root->to - t->root->from;
+	int64_t took = t->root->to - t->root->from, above = surely_above(typical, took);
 
 	v.end = &v.first;
 	tnf_out_memory(&v.text);
@@ -211,7 +226,8 @@ why_put_verdict(struct why *w, struct out *o, const struct why_tree *t, struct w
 		struct group *best = NULL;
 
 		for (struct group *g = v.first; g != NULL; g = g->next)
-			if (g->chosen && g->ns > 0 && (best == NULL || g->ns > best->ns))
+			if ((g->chosen || g->ns > above) && g->ns > 0 &&
+			    (best == NULL || g->ns > best->ns))
 				best = g;
 		if (best == NULL)
 			break;

@@ -1,6 +1,6 @@
 # told.py TNFDUMP STORY - what --why says of traces whose events are written down here: verdict,
 # tree, JSON, folded stacks, table, what is missing, and a request that crosses two machines.
-import json, os, sqlite3, subprocess, sys, tempfile
+import json, os, re, sqlite3, subprocess, sys, tempfile
 import machine
 
 tnfdump, story = map(os.path.realpath, sys.argv[1:3])
@@ -153,6 +153,30 @@ n.request(10000, 100, "request_end", 5)
 text = run("--why", *n.files())[0]
 check("woken for nothing", "Waited 8.940 ms (99 %) for holder 101 (futex): 8.940 ms on the CPU.\n" in
       text, text)
+
+# A crowd takes the holder's CPU in turns, each for less than a twentieth of the time: the wait
+# for the holder is told though none of its causes is large, and so is a wait for a CPU.
+for waits in "holder 101 (futex)", "a CPU":
+    c = Machine(1, "crowd", {100: "server", 101: "holder", **{200 + i: f"taker-{i}" for i in range(24)}})
+    c.of(0, 0, 0, 100, USER)
+    c.of(0, 0, 1, 101, USER)
+    c.request(1000, 100, "request_start", 5)
+    own = waits == "a CPU"
+    late = 100 if own else 101
+    if not own:
+        c.sleep(1000, 100, 0, LOCK, 512)
+    c.switch(1010, 1, late, WAIT, 200, USER)
+    for n in range(1, 24):
+        c.switch(1000 + n * 400, 1, 199 + n, WAIT, 200 + n, USER)
+    c.switch(10600, 1, 223, WAIT, late, USER)
+    if not own:
+        c.wakeup(10700, 101, 1, 100)
+        c.of(10700, 101, 1, 100, WAIT)
+        c.of(10710, 0, 0, 100, USER)
+    c.request(10800, 100, "request_end", 5)
+    text = run("--why", *c.files())[0]
+    check("crowd", re.search(r"\nWaited 9\.\d+ ms \(\d+ %\) for " + re.escape(waits) +
+          r": 9\.\d+ ms of many small causes\.\n", text), text)
 
 # The request goes from the client's queue to a worker.
 q = Machine(1, "queue", {100: "client", 101: "worker", 102: "hog"})
