@@ -53,7 +53,7 @@ done
 
 # One that is away is named; when it is there again the question gets the rest.
 kill -9 "$PID_web2"
-ask --wait 2s -o away > out 2>&1
+ask --wait 20s -o away > out 2>&1
 [ $? -eq 3 ] || wrong "away: status $?"
 grep -q '^missing: web2: ' out && grep -q '^fetch: 2 of 3' out || wrong "away: $(cat out)"
 start_agent web2
@@ -68,7 +68,7 @@ wait_for 120 answers_all 3 || wrong "after the server: $(cat try.out web1.log)"
 ask -o after > out 2>&1 || wrong "after the server: $(cat out)"
 
 # A large file of a slow one: the asker is killed in the middle, and so is the agent.
-dd if=/dev/urandom of=big bs=1024 count=1500 2>/dev/null
+dd if=/dev/urandom of=big bs=1024 count=3000 2>/dev/null
 mkdir -p rec/slow && cat rec/web1/shop.tnf big > rec/slow/shop.tnf
 agent slow role=slow 'rate = 256k'
 wait_for 120 answers_all 4 || wrong "slow: $(cat try.out)"

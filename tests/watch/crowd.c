@@ -1,7 +1,8 @@
 /*
  * crowd.c - 1,500 threads that write into one small ring: most find no block to write into.
  *
- * It begins when it gets a line, says "done", and ends with its input.
+ * It begins when it gets a line and says "done"; with another line a rest begins.  It ends with
+ * its input.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -42,5 +43,7 @@ main(void)
 		pthread_join(t[i], NULL);
 	puts("done");
 	fflush(stdout);
+	if (getchar() != EOF)
+		TNF_PROBE_0(rest_start, "tick", "");
 	return getchar() == 'x';
 }

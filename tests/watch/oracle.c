@@ -217,6 +217,7 @@ main(int argc, char **argv)
 	for (int i = 0; i < 3; i++)
 		pthread_join(t[i], NULL);
 	once("end", 0, now());
+	TNF_PROBE_0(closing, "closing", "");
 	fclose(did);
 	puts("done");
 	fflush(stdout);

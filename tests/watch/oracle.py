@@ -47,18 +47,18 @@ def silences(what, limit):
     for x, y in zip(times, times[1:]):
         (must if y[2] - x[3] > limit else may if y[3] - x[2] >= limit else []) \
             .append((x[2] + limit, x[3] + limit))
-    return must, may
+    # It may be watched for so long before the first one.
+    return must, may + [(0, times[0][3])]
 
 
-def rates(what, number, hold=0):
+def rates_at(times, number, hold):
     """More than 'number' in a second, without a break for 'hold'; then a second of peace."""
-    times = [(e[2] + e[3]) // 2 for e in of(what)]
-    need, must, may = number + 1, [], []
+    need, must = number + 1, []
     since = until = last = None
     armed = True
     for i, t in enumerate(times):
         if since is not None and hold and armed and since + hold < min(t, until):
-            must.append((since + hold, since + hold))
+            must.append(since + hold)
             armed = False
         if not armed and until is not None and t >= until + S:
             armed = True
@@ -70,13 +70,21 @@ def rates(what, number, hold=0):
                 since = t
             until = new
             if not hold and armed:
-                must.append((t, t))
+                must.append(t)
                 armed = False
         else:
             since = None
     if hold and armed and since is not None and since + hold < until:
-        must.append((since + hold, since + hold))
-    return must, may
+        must.append(since + hold)
+    return must
+
+
+def rates(what, number, hold=0):
+    """The program may have been kept waiting between an event and one of the times beside it."""
+    early, late = (rates_at([e[i] for e in of(what)], number, hold) for i in (2, 3))
+    if len(early) == len(late):
+        return [(min(p), max(p)) for p in zip(early, late)], []
+    return [], [(0, finish)]
 
 
 wants = {

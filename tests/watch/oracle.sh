@@ -13,7 +13,7 @@ keep = 5s
 limit = 8g
 [process oracle]
 program = $SHOP
-enable = order odd pay burst flow beat req
+enable = order odd pay burst flow beat req closing
 size = 64m
 $(while read -r name when; do printf '[trigger %s]\nwhen = %s\nafter = 60s\npage = no\n' "$name" "$when"; done <<K
 event probe == "odd" and n == 1
@@ -26,6 +26,7 @@ rate-for rate(flow) > 100 for 1s
 silence silence(beat) > 700ms
 p90 p90(req, 1s) > 5ms for 500ms
 incident incident()
+closing probe == "closing"
 K
 )
 T
@@ -41,9 +42,9 @@ wait_for 120 is_watched || fail "not watched: $(cat "$TMP/log" "$TMP/status")"
 echo go >&3
 is_done() { grep -q "done" "$TMP/said"; }
 wait_for $((${4:-20} + 240)) is_done || fail "it is not done"
-# The program's last events are fed with the next look at its ring.
-sleep 3
-answers
+# Events are fed in the order of their times: with the last one all have been.
+closed() { answers && [ "$(awk '$1 == "closing" { print $2 }' "$TMP/status")" = 1 ]; }
+wait_for 120 closed || fail "the last event is not seen: $(cat "$TMP/status")"
 stop_watch
 python3 "$TNF_SOURCE/tests/watch/oracle.py" "$TMP/did" "$D"/incidents/*/incident.json || {
 	cat "$TMP/status"

@@ -1,9 +1,10 @@
 /*
- * shop.c - takes orders: shop PER_SECOND [ORDERS [STALL_EVERY]].
+ * shop.c - takes orders: shop PER_SECOND [ORDERS [STALL_EVERY [FILE]]].
  *
  * Each order is a pair of events.  One of every STALL_EVERY orders is kept waiting for
- * 50 to 500 ms and marked so; its number is printed when it has been.  "shop cut" cuts
- * its own trace file to nothing after a while, which is not nice of it.
+ * 50 to 500 ms and marked so; its number is printed when it has been.  With FILE it
+ * takes none before that file is there.  "shop cut" cuts its own trace file to nothing after a
+ * while, which is not nice of it.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,6 +64,8 @@ main(int argc, char **argv)
 #endif
 	TNF_PROBE_0(shop_opens, "shop", "");
 	srand((unsigned)getpid());
+	while (argc > 4 && access(argv[4], F_OK) != 0)
+		sleep_until(now() + 10000000);
 	next = now();
 	for (n = 1; orders == 0 || n <= orders; n++) {
 		stalled = every > 0 && n % every == 0;

@@ -82,7 +82,8 @@ desk=$SHOPPID
 fired silence 1
 fired few 1
 tell beats 45 100
-tell beats 300 0
+# Once, wherever the machine stalls between them: 100 before and 101 after it, or the other way round.
+tell beats 201 0
 fired many 1
 fired silence 2
 fired few 2
