@@ -17,13 +17,13 @@ copy() { cp -r "$TNF_SOURCE/bindings/$1" package && cd package || exit 1; }
 serve() {
 	words=$1
 	shift
-	TNF_ENABLE=$words TNF_FILE=$TMP/server.tnf timeout 60 "$@" > "$TMP/port" &
+	TNF_ENABLE=$words TNF_FILE=$TMP/server.tnf timeout 240 "$@" > "$TMP/port" &
 	server=$!
-	wait_for 30 [ -s "$TMP/port" ] || fail "$1: tells no port"
+	wait_for 120 [ -s "$TMP/port" ] || fail "$1: tells no port"
 	python3 - "$(head -1 "$TMP/port")" <<'ASK'
 import socket, sys
 for cake, want in (("apple", "320"), ("pear", "no such cake"), ("brownie", "250")):
-    with socket.create_connection(("127.0.0.1", int(sys.argv[1])), 10) as s:
+    with socket.create_connection(("127.0.0.1", int(sys.argv[1])), 60) as s:
         s.sendall(cake.encode() + b"\n")
         got = s.makefile().readline().strip()
         if got != want:

@@ -11,7 +11,7 @@ cp "$3" "$TMP/functions"
 	"$TMP/functions" "$TMP/go" > "$TMP/out" 2>&1 &
 prexpid=$!
 recorded() { "$tnfdump" "$TMP/t" 2> /dev/null | grep -q 'place: 0x'; }
-wait_for 30 recorded || fail "no event: $(cat "$TMP/out")"
+wait_for 60 recorded || fail "no event: $(cat "$TMP/out")"
 kill -INT $prexpid
 wait $prexpid
 : > "$TMP/go"
@@ -32,7 +32,7 @@ says 'start: known_function nothing: 0x8' "$TMP/slice"
 
 # Stripped: the names are in a file beside it, or they are not to be had.
 if command -v objcopy > /dev/null; then
-	wait_for 5 objcopy --only-keep-debug "$3" "$TMP/functions.debug" || fail "objcopy"
+	wait_for 60 objcopy --only-keep-debug "$3" "$TMP/functions.debug" || fail "objcopy"
 	cp "$3" "$TMP/stripped"
 	strip "$TMP/stripped"
 	(cd "$TMP" && objcopy --add-gnu-debuglink=functions.debug stripped)

@@ -15,7 +15,6 @@
 #include "tests/slow.h"
 
 #define LIMIT_S		60
-#define SOON_S		20	/* after a signal */
 
 static char dir[64];
 static int traces;
@@ -417,7 +416,7 @@ attach_apart(pid_t pid, int sig)
 	CHECK(child > 0 && (p.fd = (int)syscall(SYS_pidfd_open, child, 0)) >= 0);
 	if (sig != 0 && poll(&p, 1, 1000) == 0)
 		kill(child, sig);
-	if (poll(&p, 1, (int)((sig != 0 ? SOON_S : LIMIT_S) * times_slower()) * 1000) != 1) {
+	if (poll(&p, 1, (int)(LIMIT_S * times_slower()) * 1000) != 1) {
 		kill(child, SIGKILL);
 		failed(__FILE__, __LINE__, "no end, signal %d", sig);
 	}

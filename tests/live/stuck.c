@@ -35,8 +35,8 @@ other_thread(pid_t pid)
 static void
 test_exec(void)
 {
-	/* Half a second before the exec() for us. */
-	struct victim v = VICTIM("execs", "500000", "2", "leader");
+	/* Two seconds before the exec() for us. */
+	struct victim v = VICTIM("execs", "2000000", "2", "leader");
 	int status;
 	pid_t tid;
 

@@ -92,6 +92,6 @@ grep -m 3 query__start "$TMP/text" | cut -c 60-200
 echo "disable keys=postgresql" | "$prex" -k >/dev/null || fail "disable"
 # The kernel counts them down when it takes the links apart, a moment after they are closed.
 counted_down() { [ "$(semaphores "$server")" = 0 ]; }
-wait_for 10 counted_down || fail "semaphores: $(semaphores "$server") afterwards"
+wait_for 60 counted_down || fail "semaphores: $(semaphores "$server") afterwards"
 echo "semaphores: 0 afterwards"
 exit 0
