@@ -154,6 +154,10 @@ share_maps(struct kernel_bpf *skel)
 	return 0;
 }
 
+/* The filter's map takes the place of .bss: one more variable there and no program loads. */
+_Static_assert(sizeof *((struct kernel_bpf *)0)->bss == KP_FILTER_MAX,
+    ".bss is filter_set alone");
+
 static int
 choose_maps(struct kp *kp, struct kernel_bpf *skel, size_t size)
 {

@@ -32,10 +32,14 @@ struct thread_info___arm64 {
 #define KERNEL_STACK_SIZE	(PAGE_SHIFT > 14 ? 1u << PAGE_SHIFT : 16384u)
 #define O_DIRECT		0200000
 
-/* An atomic operation with its full barrier is all that BPF offers. */
+/*
+ * An atomic operation with its full barrier is all that BPF offers.  An exchange always has
+ * its barrier; an addition has none once clang sees that the sum is not used.  The word is on
+ * the stack, since .bss is a map that all programs share, and belongs to filter_set alone.
+ */
 #define store_barrier()	do {						\
-	static u64 fence;						\
-	__sync_fetch_and_add(&fence, 1);				\
+	u64 fence = 0;							\
+	__sync_lock_test_and_set(&fence, 1);				\
 } while (0)
 
 enum {
