@@ -4,7 +4,7 @@
 #ifndef ANALYSIS_USERSYM_H
 #define ANALYSIS_USERSYM_H
 
-#include <elfutils/libdwfl.h>
+#include <stdint.h>
 
 #include <tnf/context.h>
 
@@ -28,19 +28,7 @@ unsigned usersyms_inlined(struct usersyms *, const tnf_context_t *, int32_t pid,
     uint64_t addr, const char **names, unsigned max);
 
 /*
- * Object files of traced processes, for libdwfl: only usersym.c and unwind.c open them.
- */
-extern const Dwfl_Callbacks usersym_callbacks;
-
-/* Opens the object if it is still the file that was traced (same build id).  *start gets the
-   address, in the file, of the byte that was mapped first.  A descriptor, or -1. */
-int usersym_open(const struct tnf_context_object *, GElf_Addr *start);
-/* Reports it to libdwfl between dwfl_report_begin() and dwfl_report_end(), its addresses moved
-   by 'bias'.  Takes over the descriptor. */
-Dwfl_Module *usersym_report(Dwfl *, const struct tnf_context_object *, int fd, GElf_Addr bias);
-
-/*
- * unwind.c: the callers of what a process did, from a copy of its stack.
+ * The callers of what a process did, from a copy of its stack.
  *
  * The files of the process say how each of their functions leaves its frame (.eh_frame,
  * .debug_frame); libdw reads that.  The files must be those that were traced.

@@ -11,7 +11,7 @@
 #include "kernel-probes/defs.h"
 #include "kernel-probes/handle.h"
 #include "kernel-probes/import-impl.h"
-#include "kernel-probes/where.h"
+#include "kernel-probes/import.h"
 
 static uint32_t
 hash_add(uint32_t h, const char *s)

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "kernel-probes/defs.h"
-#include "kernel-probes/where.h"
+#include "kernel-probes/import.h"
 
 struct reader {
 	const struct kp_where_of *of;

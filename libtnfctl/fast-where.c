@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "kernel-probes/where.h"
+#include "kernel-probes/import.h"
 #include "libtnfctl/direct.h"
 #include "libtnfctl/fast.h"
 
