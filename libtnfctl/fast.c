@@ -13,7 +13,7 @@
 #include "libtnfctl/control.h"
 #include "libtnfctl/direct.h"
 #include "libtnfctl/fast.h"
-#include "libtnfctl/refused.h"
+#include "libtnfctl/sites.h"
 #include "libtnfctl/usdt.h"
 
 /* The latest object that was analysed; many probes of one file are asked for in turn. */

@@ -13,7 +13,6 @@
 #include "common/map.h"
 #include "libtnfctl/arch/arch.h"
 #include "libtnfctl/functions.h"
-#include "libtnfctl/member-path.h"
 #include "libtnfctl/objects.h"
 #include "libtnfctl/usdt.h"
 

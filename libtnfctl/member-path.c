@@ -9,7 +9,6 @@
 
 #include "libtnfctl/debug-info.h"
 #include "libtnfctl/functions.h"
-#include "libtnfctl/member-path.h"
 
 /* Limits, because the file may lie. */
 #define NESTED_MAX	8	/* structures without a name in structures */

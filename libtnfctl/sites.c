@@ -12,9 +12,8 @@
 #include <sys/stat.h>
 
 #include "common/elf-file.h"
+#include "libtnfctl/arch/arch.h"
 #include "libtnfctl/code.h"
-#include "libtnfctl/move.h"
-#include "libtnfctl/refused.h"
 #include "libtnfctl/sites.h"
 
 #define KEPT_MAX	16u	/* analyses that nobody uses */

@@ -92,4 +92,16 @@ const char *tnfctl_site_relocate(const struct site *, uint64_t from, uint64_t pa
  */
 uint64_t tnfctl_site_to_pad(const struct site *, uint64_t from, uint64_t pad, uint64_t ip);
 
+/*
+ * Objects and functions that are left alone whatever their code is like.
+ */
+struct elffile;
+
+/* Why nothing in an object may be patched; NULL: it may.  Static. */
+const char *tnfctl_refused_object(struct elffile *);
+/* The same for the function of this name. */
+const char *tnfctl_refused_name(const char *name);
+/* The same for its return alone. */
+const char *tnfctl_refused_return(const char *name);
+
 #endif

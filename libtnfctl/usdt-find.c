@@ -11,7 +11,6 @@
 
 #include "common/elf-file.h"
 #include "libtnfctl/functions.h"
-#include "libtnfctl/member-path.h"
 #include "libtnfctl/objects.h"
 #include "libtnfctl/usdt.h"
 

@@ -3,7 +3,7 @@
  */
 #include <string.h>
 
-#include "libtnfctl/move.h"
+#include "libtnfctl/arch/arch.h"
 
 #define NOP		0xd503201fu
 #define BRANCH		0x14000000u	/* with 26 bits of distance in instructions */

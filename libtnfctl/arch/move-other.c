@@ -1,7 +1,7 @@
 /*
  * move-other.c - a machine whose instructions are not known.
  */
-#include "libtnfctl/move.h"
+#include "libtnfctl/arch/arch.h"
 
 #define UNKNOWN		"the code of this machine is not known"
 

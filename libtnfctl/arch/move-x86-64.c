@@ -4,8 +4,8 @@
  */
 #include <string.h>
 
+#include "libtnfctl/arch/arch.h"
 #include "libtnfctl/decode.h"
-#include "libtnfctl/move.h"
 
 #define TOO_FAR		"too far from any pad"
 

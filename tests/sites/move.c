@@ -9,7 +9,7 @@
 
 #include <check.h>
 
-#include "libtnfctl/move.h"
+#include "libtnfctl/arch/arch.h"
 #include "libtnfctl/sites.h"
 #include "tests/check-run.h"
 
