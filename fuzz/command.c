@@ -14,7 +14,6 @@
 #include "prex/term.h"
 #include "prex/shell.h"
 #include "prex/source.h"
-#include "prex/statement.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "prex/cmd.h"
-#include "prex/probe-op.h"
+#include "prex/shell.h"
 
 const struct cmd cmd_clear = {
 	.name = "clear",

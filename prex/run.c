@@ -16,8 +16,8 @@
 #include <unistd.h>
 
 #include "common/xalloc.h"
-#include "prex/option.h"
 #include "prex/shell.h"
+#include "prex/target.h"
 
 enum { RUN_SIZE = 16 * 1024 * 1024 };
 

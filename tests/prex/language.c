@@ -12,7 +12,6 @@
 #include "prex/attr.h"
 #include "prex/cmd.h"
 #include "prex/term.h"
-#include "prex/statement.h"
 #include "prex/shell.h"
 #include "prex/source.h"
 #include "prex/util.h"
