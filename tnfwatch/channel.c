@@ -9,7 +9,6 @@
 
 #include <tnf/com.h>
 
-#include "tnfwatch/blocks.h"
 #include "tnfwatch/channel.h"
 #include "tnfwatch/config.h"
 #include "tnfwatch/util.h"

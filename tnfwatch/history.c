@@ -15,7 +15,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "tnfwatch/blocks.h"
 #include "tnfwatch/channel.h"
 #include "tnfwatch/history.h"
 #include "tnfwatch/segment.h"

@@ -11,7 +11,7 @@
 #include <tnf/context.h>
 
 #include "common/files.h"
-#include "tnfwatch/blocks.h"
+#include "tnfwatch/channel.h"
 #include "tnfwatch/history.h"
 #include "tnfwatch/source.h"
 #include "tnfwatch/util.h"

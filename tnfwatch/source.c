@@ -18,7 +18,6 @@
 
 #include "common/files.h"
 #include "libtnf/context-write.h"
-#include "tnfwatch/blocks.h"
 #include "tnfwatch/channel.h"
 #include "tnfwatch/history.h"
 #include "tnfwatch/source.h"

@@ -13,9 +13,9 @@
 #include "analysis/attrs.h"
 #include "analysis/json.h"
 #include "tnfwatch/config.h"
+#include "tnfwatch/daemon.h"
 #include "tnfwatch/incident.h"
 #include "tnfwatch/util.h"
-#include "tnfwatch/window.h"
 
 #define QUESTIONS_MAX	(FIRINGS_MAX / 2)
 #define TRACE_DIGITS	32u

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "tests/check-run.h"
-#include "tnfwatch/blocks.h"
 #include "tnfwatch/channel.h"
 #include "tnfwatch/config.h"
 #include "tnfwatch/util.h"
