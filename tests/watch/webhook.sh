@@ -39,10 +39,17 @@ stop() {
 	server=
 }
 # post STATUS URL CURL-OPTION...
+# A body that is too large is refused before all of it has come; a client that still sends may
+# then meet the end of the connection before it reads the answer (55, 56), and asks again.
 post() {
-	want=$1 url=$2
+	want=$1 url=$2 left=50
 	shift 2
-	got=$(curl -sS -m 60 -o answer -w '%{http_code}' "$@" "$url") || fail "$url: curl: $got"
+	until got=$(curl -sS -m 60 -o answer -w '%{http_code}' "$@" "$url"); do
+		case $?,$want in
+		55,413 | 56,413) [ $((left -= 1)) -gt 0 ] || fail "$url: no answer to a large body" ;;
+		*)	fail "$url: curl: $got" ;;
+		esac
+	done
 	[ "$got" = "$want" ] || fail "$url $*: $got, not $want: $(cat answer)"
 }
 JSON='Content-Type: application/json'
