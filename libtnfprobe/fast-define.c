@@ -31,6 +31,7 @@ define_site(struct tnf_fast_site *s)
 {
 	struct tnf_probe_argument_type args[TNF_FAST_VALUES];
 	struct tnf_probe_control *p;
+	bool plain = true;
 	uint32_t at = 8;
 
 	if (s->n > TNF_FAST_VALUES)
@@ -46,13 +47,13 @@ define_site(struct tnf_fast_site *s)
 	p = tnf_runtime_define(s->name, s->keys, s->detail, s->n, args, false);
 	if (p == NULL)
 		return;
-	s->plain = 1;
 	for (unsigned i = 0; i < s->n; i++) {
 		s->v[i].plain = plain_bytes(&s->v[i]);
-		s->plain &= s->v[i].plain != 0;
+		plain &= s->v[i].plain != 0;
 		s->v[i].at = at = member_place(p->slots[i], at);
 		at += p->slots[i]->size;
 	}
+	s->v[0].all_plain = plain;
 	__atomic_store_n(&s->probe, p, __ATOMIC_RELEASE);
 }
 

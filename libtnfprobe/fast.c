@@ -258,7 +258,15 @@ hit(struct tnf_fast_regs *r, const struct tnf_fast_site *site)
 		tnf_fast_call(r, returns);
 }
 
+static inline bool
+is_plain(const struct tnf_fast_site *site)
+{
+	return site->n == 0 || site->v[0].all_plain;
+}
+
 _Static_assert(offsetof(struct tnf_fast_site, pushed) == 36, "arch/x86-64.S: FAST_PUSHED");
+_Static_assert(sizeof(struct tnf_fast_site) == 1064,
+    "ABI: a controller of another release steps through the sites by this");
 
 /* Called by a trampoline.  The common case calls no function, so that no register has to be kept for
    it; while the probe is on, but neither traced nor connected, nothing is done. */
@@ -270,7 +278,7 @@ tnf_fast_hit(struct tnf_fast_regs *r, const struct tnf_fast_site *site)
 	struct thread *t = &tnf_t;
 	char *event;
 
-	if (unlikely(site->returns != NULL || site->conditions != 0 || !site->plain || p->chain != NULL)) {
+	if (unlikely(site->returns != NULL || site->conditions != 0 || !is_plain(site) || p->chain != NULL)) {
 		hit(r, site);
 		return;
 	}

@@ -161,8 +161,8 @@ enum tnf_process_state {
 #define TNF_FAST_BEFORE_ENTRY	22
 #define TNF_FAST_BEFORE_INNER	27
 
-/* Numbers of registers: the values that a trampoline has saved, in this order.  That of functions' beginnings
-   has saved neither R15 to R12 nor BP and BX. */
+/* Numbers of registers: the values that a trampoline has saved, in this order.  The one for sites
+   at which a function begins does not save R15 to R12, BP and BX. */
 enum tnf_fast_register {
 	TNF_FAST_R15, TNF_FAST_R14, TNF_FAST_R13, TNF_FAST_R12, TNF_FAST_BP, TNF_FAST_BX,
 	TNF_FAST_R11, TNF_FAST_R10, TNF_FAST_R9, TNF_FAST_R8, TNF_FAST_AX, TNF_FAST_CX,
@@ -194,7 +194,8 @@ struct tnf_fast_value {
 	const char *name;	/* in the area */
 	tnf_uint8_t counted;
 	tnf_uint8_t plain;	/* libtnfprobe's: a register as it is, and so many bytes of it */
-	tnf_uint8_t pad[2];
+	tnf_uint8_t all_plain;	/* libtnfprobe's, in the first value: all of the site's are plain */
+	tnf_uint8_t pad;
 	tnf_uint32_t at;	/* libtnfprobe's: where it goes in the event */
 };
 
@@ -241,7 +242,6 @@ struct tnf_fast_site {
 	tnf_uint64_t semaphore;	/* the controller's: 16 bits that it raises by one while the site is
 				   on; 0: none */
 	const char *name, *keys, *detail;	/* as tnf_probe_define() takes them; in the area */
-	tnf_uint64_t plain;	/* libtnfprobe's: the values are registers as they are */
 	struct tnf_fast_value v[TNF_FAST_VALUES];
 	struct tnf_fast_condition c[TNF_FAST_CONDITIONS];
 };

@@ -13,13 +13,34 @@
 	.set	FAST_PUSHED, 36	/* the member of struct tnf_fast_site */
 	.text
 
-/* Saves what struct tnf_fast_regs has, and the flags. */
-	.macro SAVE
+/* The places of NONE, IP and SP in struct tnf_fast_regs, and the registers that functions get
+   arguments in, or may change. */
+	.macro PUSH_ARGUMENTS
 	push	$0
 	.cfi_adjust_cfa_offset 8
 	lea	-16(%rsp), %rsp
 	.cfi_adjust_cfa_offset 16
-	.irp	r, rdi, rsi, rdx, rcx, rax, r8, r9, r10, r11, rbx, rbp, r12, r13, r14, r15
+	.irp	r, rdi, rsi, rdx, rcx, rax, r8, r9, r10, r11
+	push	%\r
+	.cfi_adjust_cfa_offset 8
+	.cfi_rel_offset %\r, 0
+	.endr
+	.endm
+
+	.macro POP_ARGUMENTS
+	.irp	r, r11, r10, r9, r8, rax, rcx, rdx, rsi, rdi
+	pop	%\r
+	.cfi_adjust_cfa_offset -8
+	.cfi_restore %\r
+	.endr
+	lea	24(%rsp), %rsp
+	.cfi_adjust_cfa_offset -24
+	.endm
+
+/* Saves what struct tnf_fast_regs has, and the flags. */
+	.macro SAVE
+	PUSH_ARGUMENTS
+	.irp	r, rbx, rbp, r12, r13, r14, r15
 	push	%\r
 	.cfi_adjust_cfa_offset 8
 	.cfi_rel_offset %\r, 0
@@ -50,27 +71,13 @@
 	.endr
 	lea	8(%rsp), %rsp
 	.cfi_adjust_cfa_offset -8
-	.irp	r, r11, r10, r9, r8, rax, rcx, rdx, rsi, rdi
-	pop	%\r
-	.cfi_adjust_cfa_offset -8
-	.cfi_restore %\r
-	.endr
-	lea	24(%rsp), %rsp
-	.cfi_adjust_cfa_offset -24
+	POP_ARGUMENTS
 	.endm
 
 /* Arguments of a function are in these where it begins.  tnf_fast_hit() keeps the others, whose places
    in struct tnf_fast_regs have nothing; the place of rbx has the flags. */
 	.macro SAVE_ARGUMENTS
-	push	$0
-	.cfi_adjust_cfa_offset 8
-	lea	-16(%rsp), %rsp
-	.cfi_adjust_cfa_offset 16
-	.irp	r, rdi, rsi, rdx, rcx, rax, r8, r9, r10, r11
-	push	%\r
-	.cfi_adjust_cfa_offset 8
-	.cfi_rel_offset %\r, 0
-	.endr
+	PUSH_ARGUMENTS
 	lea	-48(%rsp), %rsp
 	.cfi_adjust_cfa_offset 48
 	seto	%al
@@ -84,18 +91,12 @@
 	sahf
 	lea	48(%rsp), %rsp
 	.cfi_adjust_cfa_offset -48
-	.irp	r, r11, r10, r9, r8, rax, rcx, rdx, rsi, rdi
-	pop	%\r
-	.cfi_adjust_cfa_offset -8
-	.cfi_restore %\r
-	.endr
-	lea	24(%rsp), %rsp
-	.cfi_adjust_cfa_offset -24
+	POP_ARGUMENTS
 	.endm
 
 /* before: from the address to return to back to the address of the site; red: bytes that the
-   pad has left free below the stack pointer; what: the registers that are saved. */
-	.macro TRAMPOLINE name before red what
+   pad has left free below the stack pointer; kind: of SAVE and RESTORE. */
+	.macro TRAMPOLINE name before red kind
 	.globl	\name
 	.hidden	\name
 	.type	\name, @function
@@ -107,18 +108,18 @@
 	   deref (the site), plus_uconst 8 (its member resume). */
 	.cfi_escape 0x10, 0x10, 10, 0x0a, 8 + \red, 0, 0x1c, 0x06, 0x30 + \before, 0x1c, 0x06, 0x23, 8
 	endbr64
-	SAVE\what
+	SAVE\kind
 	mov	144(%rsp), %rsi
 	mov	-\before(%rsi), %rsi
 	mov	FAST_PUSHED(%rsi), %eax
 	lea	152 + \red(%rsp, %rax), %rax
 	mov	%rax, 120(%rsp)
 	mov	%rsp, %rdi
-	.ifb	\what
+	.ifb	\kind
 	and	$-16, %rsp
 	.endif
 	call	tnf_fast_hit
-	RESTORE\what
+	RESTORE\kind
 	ret
 	.cfi_endproc
 	.size	\name, . - \name
