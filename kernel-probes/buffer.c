@@ -382,18 +382,7 @@ kp_block_take(struct kp *kp, char *buf)
 	return block * KP_BLOCK_SIZE;
 }
 
-/*
- * The buffer is kept as it is, and it is known why (struct kp_shared, "frozen").
- */
-static int64_t
-now_monotonic(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000000000ll + ts.tv_nsec;
-}
-
+/* Keeps the buffer as it is, with the reason (struct kp_shared, "frozen"). */
 KP_EXPORT int
 kp_freeze(struct kp *kp, const char *why)
 {
@@ -409,7 +398,7 @@ kp_freeze(struct kp *kp, const char *why)
 		return kp_fail(kp, -EINVAL, "freeze: a reason has at most %u bytes",
 		    KP_FREEZE_TEXT - 1);
 	/* A program of the kernel may decide the same at this moment: the first reason stays. */
-	if (!s->tracing || !__atomic_compare_exchange_n(&s->frozen, &none, (__u64)now_monotonic(),
+	if (!s->tracing || !__atomic_compare_exchange_n(&s->frozen, &none, (__u64)clock_ns(CLOCK_MONOTONIC),
 	    false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
 		return kp_fail(kp, -EAGAIN, "freeze: tracing is off, and the buffer stays as it is");
 	s->frozen_by = 0;
