@@ -340,7 +340,7 @@ void tnf_thread_disable(void);
  * Probes that are reached within such a function record nothing, and are counted.
  * The function may use setup->probe and the three functions below; all else in the
  * setup belongs to libtnfprobe.  The strings that these hand out belong to libtnfprobe or the
- * program, must not be changed, and is valid until the connected function
+ * program, must not be changed, and are valid until the connected function
  * returns.  (Linux)
  */
 

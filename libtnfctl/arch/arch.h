@@ -209,8 +209,8 @@ static const uint8_t arch_argument[ARCH_ARGUMENTS] = { KP_R_NONE };
 #endif
 
 /*
- * What libtnfctl must know of a kind of machine to put a jump into its code; one file
- * in arch/ for each.  tnfctl_site_relocate() and tnfctl_site_to_pad() are there, too.
+ * libtnfctl puts jumps into the code of a kind of machine by these; one file in arch/ for
+ * each.  tnfctl_site_relocate() and tnfctl_site_to_pad() are there, too.
  */
 /* NULL, or why this build moves no instructions at all. */
 const char *tnfctl_move_unknown(void);
