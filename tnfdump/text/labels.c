@@ -11,11 +11,16 @@
 #include "tnfdump/text/pretty.h"
 
 bool
+labels_possible(const struct tnf_probe *p)
+{
+	return strchr(p->name, '.') != NULL;
+}
+
+bool
 labels_put(struct dump *d, struct out *o, const struct tnf_event *ev, const struct tnf_value *v,
     const char *member)
 {
-	/* Only tracepoints have named values, and only names of tracepoints have a dot. */
-	return member != NULL && strchr(ev->probe->name, '.') != NULL &&
+	return member != NULL && labels_possible(ev->probe) &&
 	    v->kind >= TNF_K_CHAR && v->kind <= TNF_K_UINT64 &&
 	    value_names_put(o, origin_value_names(d, ev, member), v->u.u, print_chars);
 }

@@ -303,6 +303,16 @@ pretty_differs(struct dump *d, const struct tnf_event *ev, const struct tnf_valu
 	    labels_put(d, NULL, ev, v, name));
 }
 
+bool
+pretty_can_differ(const struct tnf_probe *p, const struct tnf_member *m)
+{
+	enum pretty_kind kind = pretty_kind(m->type, m->name);
+
+	if (kind != PRETTY_NONE)
+		return kind != PRETTY_SIZE && kind != PRETTY_THREAD;
+	return strcmp(m->name, "sysnum") == 0 || labels_possible(p);
+}
+
 const char *
 pretty_slice_name(const struct pair_slice *s)
 {

@@ -16,6 +16,8 @@ void pretty_value(struct dump *, struct out *, const struct tnf_event *,
 /* True if pretty_value() prints more than the number, a size or a thread. */
 bool pretty_differs(struct dump *, const struct tnf_event *, const struct tnf_value *,
     const char *name);
+/* False if pretty_differs() is false for all values of the probe's member. */
+bool pretty_can_differ(const struct tnf_probe *, const struct tnf_member *);
 /* Prints a member as JSON, or if 'v' is NULL all members as "name":value,... without braces;
    with --pretty numbers that have names become those names, and sizes stay numbers. */
 void print_json(struct dump *, struct out *, const struct tnf_event *,
@@ -37,6 +39,8 @@ void device_split(const struct tnf_event *, const struct tnf_type *,
  */
 bool labels_put(struct dump *, struct out *, const struct tnf_event *,
     const struct tnf_value *, const char *member);
+/* Only tracepoints have named values, and only their names have a dot. */
+bool labels_possible(const struct tnf_probe *);
 
 /* With --pretty, before the filters: remembers which thread the event's address belongs to,
    until that thread ends. */

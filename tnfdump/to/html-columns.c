@@ -43,20 +43,6 @@ html_columns_json(struct html_column *c, const struct html_kind *kinds, unsigned
 	}
 }
 
-/* A whole number of the column; false: it does not fit 64 bits with a sign. */
-static bool
-column_number(const struct html_column *c, size_t i, int64_t *ret)
-{
-	const char *p = c->bytes.base + i * c->width;
-	uint64_t bits = 0;
-
-	memcpy(&bits, p, c->width);
-	if (c->kind[0] == 'i' && c->width < 8 && bits >> (8 * c->width - 1) != 0)
-		bits |= ~UINT64_C(0) << 8 * c->width;
-	*ret = (int64_t)bits;
-	return c->kind[0] == 'i' || *ret >= 0;
-}
-
 /* The first kind in which numbers from 'least' to 'most' have room; NULL: none of them. */
 static const struct html_kind *
 kind_for(int64_t least, int64_t most)
@@ -74,31 +60,56 @@ kind_for(int64_t least, int64_t most)
 	return NULL;
 }
 
-void
-html_column_narrow(struct html_column *c)
+/* A number of a column.  Little-endian: its low bytes come first. */
+static inline int64_t
+column_number(const char *p, size_t width, bool sign)
 {
-	size_t n = out_size(&c->bytes) / c->width;
+	unsigned shift = 64 - 8 * (unsigned)width;
+	uint64_t bits = 0;
+
+	memcpy(&bits, p, width);
+	return sign ? (int64_t)(bits << shift) >> shift : (int64_t)bits;
+}
+
+/* The compiler makes loops of its own for each width that html_column_narrow() passes. */
+static inline __attribute__((always_inline)) void
+column_narrow(struct html_column *c, size_t width, bool sign)
+{
+	char *put = c->bytes.base;
 	int64_t v, least = 0, most = 0;
 
-	for (size_t i = 0; i < n && c->kind[0] != 'f'; i++) {
-		if (!column_number(c, i, &v))
-			return;
+	for (const char *p = put; p < c->bytes.p; p += width) {
+		v = column_number(p, width, sign);
 		least = v < least ? v : least;
 		most = v > most ? v : most;
 	}
-	const struct html_kind *to = kind_for(least, most);
-	if (c->kind[0] == 'f' || to == NULL || (to->width >= c->width && to->kind[0] != 'f'))
+	/* Without a sign, a number of 64 bits may be too large for one with a sign. */
+	const struct html_kind *to = !sign && least < 0 ? NULL : kind_for(least, most);
+	if (to == NULL || (to->width >= width && to->kind[0] != 'f'))
 		return;
-	/* The new numbers are no wider, so they do not reach those that are not read yet.
-	   Little-endian: the low bytes of 64 bits come first. */
-	for (size_t i = 0; i < n; i++) {
-		column_number(c, i, &v);
+	/* The new numbers are no wider, so they do not reach those that are not read yet. */
+	for (const char *p = put; p < c->bytes.p; p += width, put += to->width) {
+		v = column_number(p, width, sign);
 		double real = (double)v;
-		memcpy(c->bytes.base + i * to->width, to->kind[0] == 'f' ? (const void *)&real : &v, to->width);
+		memcpy(put, to->kind[0] == 'f' ? (const void *)&real : &v, to->width);
 	}
-	c->bytes.p = c->bytes.base + n * to->width;
+	c->bytes.p = put;
 	c->kind = to->kind;
 	c->width = to->width;
+}
+
+void
+html_column_narrow(struct html_column *c)
+{
+	bool sign = c->kind[0] == 'i';
+
+	if (c->kind[0] == 'f')
+		return;
+	switch (c->width) {
+	case 2: column_narrow(c, 2, sign); break;
+	case 4: column_narrow(c, 4, sign); break;
+	case 8: column_narrow(c, 8, sign); break;
+	}
 }
 
 void

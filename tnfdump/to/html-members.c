@@ -23,6 +23,7 @@ struct html_member {
 	const char	*name;
 	enum html_type	 type;
 	bool		 opaque;
+	bool		 named;		/* some of its numbers may have a text */
 	struct html_column column;
 	struct map	 names;		/* value, 64 bits -> uint32_t of a string */
 };
@@ -83,7 +84,7 @@ html_members_free(struct html_members *h)
 }
 
 static void
-html_member_init(struct html_member *m, const struct tnf_member *from)
+html_member_init(struct html_member *m, const struct tnf_probe *p, const struct tnf_member *from)
 {
 	static const struct { enum html_type type; const char *kind; size_t width; } kinds[] = {
 		[TNF_K_INT8] = { HTML_SIGNED, "i32", 4 }, [TNF_K_INT16] = { HTML_SIGNED, "i32", 4 },
@@ -97,6 +98,7 @@ html_member_init(struct html_member *m, const struct tnf_member *from)
 
 	m->name = from->name;
 	m->opaque = from->type->opaque;
+	m->named = pretty_can_differ(p, from);
 	m->type = number ? kinds[k].type : HTML_STRING;
 	tnf_map_init(&m->names, sizeof(uint32_t));
 	html_column_init(&m->column, number ? kinds[k].kind : "u32", number ? kinds[k].width : 4);
@@ -113,7 +115,7 @@ html_probe_of(struct html_members *h, const struct tnf_probe *from)
 	p->number = h->n++;
 	p->members = tnf_xcalloc(from->n_members, sizeof(*p->members));
 	for (unsigned i = 0; i < from->n_members; i++)
-		html_member_init(&p->members[i], &from->members[i]);
+		html_member_init(&p->members[i], from, &from->members[i]);
 	h->order = tnf_xreallocarray(h->order, h->n, sizeof(*h->order));
 	h->order[p->number] = from->id;
 	return p;
@@ -179,7 +181,8 @@ html_member_add(struct html_members *h, struct html_member *m,
 	case HTML_UNSIGNED:
 		/* Little-endian: the low half of 64 bits comes first. */
 		html_column_add(&m->column, &v->u.u);
-		html_name(h, m, ev, v);
+		if (m->named)
+			html_name(h, m, ev, v);
 		break;
 	case HTML_REAL:
 		html_column_add(&m->column, &v->u.d);
