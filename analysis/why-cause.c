@@ -34,6 +34,7 @@ static const char *const short_things[WHY_CAUSES] = {
 	[WHY_MESSAGE] = "message", [WHY_FAULT] = "page fault", [WHY_DIRTY] = "dirty pages",
 	[WHY_SIGNAL] = "signal", [WHY_IPC] = "message queue", [WHY_TTY] = "terminal",
 	[WHY_FUSE] = "FUSE", [WHY_NETFS] = "network file system", [WHY_RCU] = "RCU",
+	[WHY_EXIT] = "exit",
 };
 
 const char *
@@ -151,10 +152,11 @@ put_asleep(struct why *w, struct out *o, const struct why_node *n, bool numbers)
 		put_disk(w, o, n, numbers);
 		return;
 	}
-	out_str(o, n->by == WHY_BY_NETWORK && n->cause != WHY_NETWORK ? "network, " : "");
 	out_str(o, short_things[n->cause]);
 	if (timed)
 		out_lit(o, ", timed wait that ran out");
+	else if (n->by == WHY_BY_NETWORK && n->cause != WHY_NETWORK)
+		out_lit(o, ", until a packet came");
 	else if (n->by == WHY_BY_NONE && n->cause != WHY_NETWORK)
 		out_lit(o, " that did not end in the trace");
 	else if (n->by == WHY_BY_INTERRUPT)
@@ -175,6 +177,7 @@ why_put_leaf(struct why *w, struct out *o, const struct why_node *n, bool number
 	case WHY_RUN:
 		out_str(o, n->cause == WHY_FAULT ? "on the CPU, in a page fault" :
 		    n->cause == WHY_RECLAIM ? "on the CPU, looking for free memory (reclaim)" :
+		    n->cause == WHY_EXIT ? "on the CPU, as it exits" :
 		    "on the CPU");
 		if (n->call >= 0 && (call = pretty_call_name((uint64_t)n->call, 0)) != NULL)
 			tnf_out_format(o, ", in %s()", call);
@@ -210,14 +213,14 @@ why_put_leaf(struct why *w, struct out *o, const struct why_node *n, bool number
 	}
 }
 
-/* "futex of holder: " */
+/* "futex of holder: ", "child make: " */
 static void
 put_step(struct why *w, struct out *o, const struct why_node *n, bool numbers)
 {
 	if (n->kind == WHY_READY)
 		return;
 	out_str(o, n->kind == WHY_QUEUED ? "queued for" : short_things[n->cause]);
-	out_str(o, n->kind == WHY_QUEUED ? " " : " of ");
+	out_str(o, n->kind == WHY_QUEUED || n->cause == WHY_CHILD ? " " : " of ");
 	why_put_thread(w, o, n->waker, n->to, numbers);
 	out_lit(o, ": ");
 }

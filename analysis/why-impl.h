@@ -25,10 +25,11 @@ struct change {
 	int16_t	 cpu;		/* running: where; -1: not told */
 	uint8_t	 state;
 	uint8_t	 by;		/* enum why_waker, of WAIT_CPU */
-	bool	 asleep;	/* the thread is not on a CPU, and not ready */
-	bool	 woke;		/* it woke another thread then */
-	bool	 throttled;	/* WAIT_CPU: its control group has used up its time */
-	bool	 interrupted;	/* running: an interrupt or softirq has the CPU */
+	bool	 asleep : 1;	/* the thread is not on a CPU, and not ready */
+	bool	 woke : 1;	/* it woke another thread then */
+	bool	 throttled : 1;	/* WAIT_CPU: its control group has used up its time */
+	bool	 interrupted : 1; /* running: an interrupt or softirq has the CPU */
+	bool	 ending : 1;	/* it gives back what it has, its memory first */
 };
 
 /* An event with the reason and the stack of a sleep. */

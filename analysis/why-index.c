@@ -272,7 +272,7 @@ enter(struct thread *t, unsigned state, int64_t time, int cpu)
 {
 	WHY_ROOM(t->changes, t->n);
 	t->changes[t->n] = (struct change){ .time = time, .state = (uint8_t)state,
-	    .cpu = (int16_t)cpu };
+	    .cpu = (int16_t)cpu, .ending = t->ended };
 	return &t->changes[t->n++];
 }
 
@@ -596,13 +596,17 @@ begins(struct why *w, uint32_t maker, unsigned host, uint64_t tid)
 	w->threads[id].by = maker != 0 ? WHY_BY_THREAD : WHY_BY_NONE;
 }
 
+/* It has its CPU until another thread gets it. */
 static void
 thread_ends(struct why *w, uint32_t id, const struct tnf_event *ev)
 {
+	struct thread *t = &w->threads[id];
+	bool running = is_running(last_change(t));
+
 	if (id == 0)
 		return;
-	w->threads[id].ended = true;
-	enter(&w->threads[id], S_ENDED, ev->time, -1);
+	t->ended = true;
+	enter(t, running ? S_SYSTEM : S_ENDED, ev->time, running ? ev->cpu : -1);
 }
 
 /* Blocks of a CPU are numbered: those that are missing were overwritten or lost.  An event

@@ -242,7 +242,7 @@ static void
 computes(struct walk *k, struct why_node ***end, uint32_t thread, const struct change *c, int64_t from,
     int64_t to)
 {
-	enum why_cause cause = c->state == S_TFAULT || c->state == S_DFAULT ? WHY_FAULT :
+	enum why_cause cause = c->ending ? WHY_EXIT : c->state == S_TFAULT || c->state == S_DFAULT ? WHY_FAULT :
 	    c->state == S_RECLAIM ? WHY_RECLAIM : WHY_OTHER;
 	int32_t call = c->state == S_SYSTEM ? (int32_t)c->detail - 1 : -1;
 	struct why_node *n = k->run;

@@ -29,6 +29,9 @@ class Machine:
         self.into.append((us, f"{us * 1000} 100 {writer} {writer + 4096} {cpu} "
                           f"thread_wakeup {tid + 4096}"))
 
+    def exit(self, us, tid, cpu):
+        self.into.append((us, f"{us * 1000} 100 {tid} {tid + 4096} {cpu} thread_exit"))
+
     def interrupt(self, us, tid, cpu, what):
         self.into.append((us, f"{us * 1000} 100 {tid} {tid + 4096} {cpu} {what} 1"))
 
@@ -57,7 +60,7 @@ class Machine:
                 self.file("out", ["thread_state thread state:tnf_microstate",
                                   "thread_block sched reason:tnf_opaque"], self.out),
                 self.file("into", ["thread_state thread tid:tnf_kthread_id state:tnf_microstate",
-                                   "thread_wakeup wakeup tid:tnf_kthread_id"] +
+                                   "thread_wakeup wakeup tid:tnf_kthread_id", "thread_exit thread"] +
                           [f"{name}_{end} irq vec:tnf_int32" for name in
                            ("irq_vectors.local_timer", "irq.softirq") for end in ("entry", "exit")],
                           self.into)]

@@ -154,6 +154,21 @@ text = run("--why", *n.files())[0]
 check("woken for nothing", "Waited 8.940 ms (99 %) for holder 101 (futex): 8.940 ms on the CPU.\n" in
       text, text)
 
+# The server waits for its child, which gives back much memory when it exits.
+e = Machine(1, "exits", {100: "server", 101: "child"})
+e.of(0, 0, 0, 100, USER)
+e.of(0, 0, 1, 101, USER)
+e.request(1000, 100, "request_start", 5)
+e.sleep(1000, 100, 0, SLEEP, 512)
+e.exit(2000, 101, 1)
+e.wakeup(9000, 101, 1, 100)
+e.of(9000, 101, 1, 100, WAIT)
+e.of(9010, 0, 0, 100, USER)
+e.request(9100, 100, "request_end", 5)
+text = run("--why", *e.files())[0]
+check("a thread that exits", "for child 101 (wait): 7.000 ms on the CPU, as it exits; 1.000 ms on the CPU.\n" in
+      text, text)
+
 # A crowd takes the holder's CPU in turns, each for less than a twentieth of the time: the wait
 # for the holder is told though none of its causes is large, and so is a wait for a CPU.
 for waits in "holder 101 (futex)", "a CPU":
