@@ -85,14 +85,18 @@ beside()	# WORK CMD...
 	shift
 	rm -f "$BENCH_TMP/up" "$BENCH_TMP/end"
 	mkfifo "$BENCH_TMP/up" "$BENCH_TMP/end"
-	# shellcheck disable=SC2016 # expanded by the inner shell
-	timeout 120 "$@" sh -c 'echo up >"$1"; read -r end <"$2"' sh "$BENCH_TMP/up" \
-		"$BENCH_TMP/end" >/dev/null 2>"$BENCH_TMP/err" &
+	# Both ends of both are open here: none waits for a recorder that has failed.
+	exec 7<>"$BENCH_TMP/up" 8<>"$BENCH_TMP/end"
+	{
+		timeout 600 "$@" sh -c 'echo up >&7; read -r end <&8' >/dev/null 2>"$BENCH_TMP/err"
+		echo down >&7
+	} &
 	_pid=$!
-	read -r _up <"$BENCH_TMP/up"
-	work "$_w"
-	echo >"$BENCH_TMP/end"
+	read -r _up <&7
+	[ "$_up" = down ] || work "$_w"
+	echo >&8
 	wait $_pid
+	exec 7>&- 8>&-
 	rm -f "$BENCH_TMP/trace"*
 }
 list() { for _e in $events; do printf ' -e %s' "$(echo "$_e" | tr / :)"; done; }
