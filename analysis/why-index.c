@@ -711,11 +711,10 @@ why_feed(struct why *w, const struct tnf_event *ev)
 void
 why_sent(struct why *w, const struct tnf_event *ev, const void *key, size_t size)
 {
-	bool fresh;
-	struct message *m = tnf_xmap_put(&w->messages, key, size, &fresh);
+	struct message *m = tnf_xmap_put(&w->messages, key, size, NULL);
 
-	if (fresh)
-		*m = (struct message){ ev->time, why_writer(w, ev) };
+	/* The last: a client that starts anew may count from 1 again. */
+	*m = (struct message){ ev->time, why_writer(w, ev) };
 }
 
 void

@@ -124,10 +124,11 @@ message(struct walk *k, struct why_node *asleep, const struct thread *t, int64_t
 	if (i >= t->n_receipts)
 		return false;
 	const struct receipt *r = &t->receipts[i];
-	/* It may not have slept again before it received the message. */
+	/* It may have slept again for the rest of the message.  What it had before the message was
+	   sent was something else, unless its clock is late. */
 	size_t c = LAST_BEFORE(t->changes, t->n, r->time);
 	for (size_t j = LAST_BEFORE(t->changes, t->n, woken_at); j <= c && j < t->n; j++)
-		if (t->changes[j].asleep)
+		if (t->changes[j].asleep && r->sent_at > woken_at)
 			return false;
 	int64_t sent = r->sent_at < asleep->to ? r->sent_at : asleep->to;
 	if (sent <= asleep->from || r->sender == asleep->thread)

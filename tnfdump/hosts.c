@@ -122,6 +122,24 @@ hosts_place_of(const struct hosts *h, const struct input *in)
 	return NULL;
 }
 
+/* The name that another file of the same boot gives its machine.  A process that still runs, or
+   was killed, has not written it. */
+static const char *
+hosts_name_by_boot(struct dump *d, const struct tnf_file *f)
+{
+	static const uint8_t none[sizeof(((struct tnf_ext *)0)->boot_id)];
+	const struct tnf_ext *x = tnf_file_ext(f), *y;
+	const char *fact = NULL;
+
+	if (x == NULL || memcmp(x->boot_id, none, sizeof(none)) == 0)
+		return NULL;
+	for (unsigned i = 0; i < d->n_inputs && fact == NULL; i++)
+		if ((y = tnf_file_ext(d->inputs[i].file)) != NULL &&
+		    memcmp(x->boot_id, y->boot_id, sizeof(none)) == 0)
+			fact = origin_fact(d, d->inputs[i].file, "host");
+	return fact;
+}
+
 /* A directory stands for one machine; a file outside of any names its machine in its context. */
 static const char *
 hosts_name_of(struct dump *d, const struct input *in, const struct host_place *p)
@@ -132,6 +150,8 @@ hosts_name_of(struct dump *d, const struct input *in, const struct host_place *p
 		return p->note.name;
 	if (p != NULL && p->path != NULL)
 		return fact != NULL ? fact : hosts_base_name(p->path);
+	if (fact == NULL)
+		fact = hosts_name_by_boot(d, in->file);
 	return fact != NULL ? fact : hosts_base_name(in->path);
 }
 

@@ -90,6 +90,11 @@ grep -q 'contradict each other' err || wrong "impossible messages: $(cat err)"
 order --message ask,answer,nope > out 2> err
 grep -q 'none went from one host' err || wrong "no messages: $(cat err)"
 
+# A process that still runs has not named its machine: another file of that boot does.
+printf 'process 200\nboot 2\nprobe call net id:tnf_int32\n1500000000 200 201 1 0 call 8\n@clock 5005000000 %s\n' \
+	"$((wall + 5003000))" | "$story" runs.tnf || fail story
+same "no context" "$("$tnfdump" --no-header --to jsonl --hosts runs.tnf app.tnf | jq -r .host | sort -u)" app
+
 # The asker's measure is better than what these kernels say, for all hosts or for none.
 for h in web:0 app:-3000000 db:2000000; do
 	mkdir -p "asked/${h%:*}/incident"

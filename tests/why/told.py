@@ -226,5 +226,16 @@ text, err, rc = run("--why=request", "--hosts", "--message", "sent,got,id", *fro
 check("two machines", "Waited 7.500 ms (83 %) for store 100 (message): 5.000 ms runnable, CPU: hog 102; "
       "2.000 ms on the CPU; 0.500 ms of others.\n" in text and "   8.000    0.500   network\n" in text, text + err)
 
+# It has to sleep again for the rest of the answer, until another packet comes.
+front.user.pop(), front.user.pop()
+front.switch(9550, 0, 100, SLEEP, 0, 0)
+front.of(9700, 0, 0, 100, WAIT)
+front.of(9700, 0, 0, 100, USER)
+front.request(9800, 100, "got", 2)
+front.request(10000, 100, "request_end", 1)
+text, err, rc = run("--why=request", "--hosts", "--message", "sent,got,id", *front.files(), *back.files())
+check("two packets", "Waited 7.500 ms (83 %) for store 100 (message): 5.000 ms runnable, CPU: hog 102; "
+      in text, text + err)
+
 print("FAILED" if bad else "ok")
 sys.exit(bad)
