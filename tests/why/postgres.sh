@@ -49,12 +49,21 @@ end() {
 begin
 for i in $(seq 30); do echo "update t set n = n + 1 where id = $i;"; done >quick
 sql -f quick
-printf 'begin;\nupdate t set n = 0 where id = 50;\n\\! touch %s/locked; sleep 1\ncommit;\n' "$TMP" >holder
 chmod 777 "$TMP"
+printf 'begin;\nupdate t set n = 0 where id = 50;\n\\! touch %s/locked; until test -e %s/go; do sleep 0.1; done\ncommit;\n' "$TMP" "$TMP" >holder
 sql -f holder &
-wait_for 20 test -e locked || fail "the holder does not come to its lock"
-sql -c 'update t set n = n + 1 where id = 50'
-wait $!
+holder=$!
+wait_for 60 test -e locked || fail "the holder does not come to its lock"
+sql -c 'update t set n = n + 1 where id = 50' &
+waiter=$!
+waits() {
+	runuser -u postgres -- psql -qAtX -h "$TMP/db" -c \
+		"select 1 from pg_stat_activity where wait_event_type = 'Lock'" | grep -q 1
+}
+wait_for 60 waits || fail "nothing waits for the lock"
+sleep 1		# longer than any other query takes
+touch go
+wait "$holder" "$waiter"
 end row.tnf
 sed -n 2p row.tnf.why | grep -qE 'Waited .* for postgres .*(sleep|psql)' || fail "row lock: $(cat row.tnf.why)"
 echo "ok: a row lock"
