@@ -81,6 +81,9 @@ wanted_programs(const struct kp *kp, uint64_t probes)
 		if (probes & KP_BIT(id))
 			programs |= kp_needs(kp, &kp_catalogue[id]) |
 			    kp_extra(kp, &kp_catalogue[id]);
+	/* How long a call took is known if its beginning was seen. */
+	if (probes & KP_BIT(KP_SYSCALL_END) && kp->state->call_longer != 0)
+		programs |= 1ull << KP_PROGRAM_syscall_start;
 	if (some && kp->state->filter & KP_FILTER_MODE)
 		programs |= 1ull << KP_PROGRAM_filter_exit |
 		    1ull << KP_PROGRAM_filter_fork;

@@ -411,11 +411,16 @@ kp_frozen(struct kp *kp, int64_t *time, char *why, size_t size)
 {
 	const struct kp_shared *s = kp->state;
 	const struct kp_import *imp;
+	char condition[64];
 
 	if (kp->foreign || s->buffer_size == 0 || s->frozen == 0)
 		return false;
 	*time = (int64_t)s->frozen;
 	snprintf(why, size, "%.*s", (int)KP_FREEZE_TEXT - 1, s->frozen_why);
+	if (s->frozen_by == KP_FROZEN_BY_CALL) {
+		kp_row_condition(kp, condition, sizeof condition);
+		snprintf(why, size, "syscall_end%s%s", condition[0] != '\0' ? " where " : "", condition);
+	}
 	for (unsigned i = 0; s->frozen_by != 0 && i < kp->imports; i++) {
 		imp = kp->import[i];
 		if (imp->slot >= 0 && (__u64)imp->slot + 1 == s->frozen_by)

@@ -26,6 +26,7 @@ struct context {
 	u64 scanned;		/* pages since reclaim began */
 	u32 physio;
 	u32 device;		/* of the physio */
+	u64 call;		/* when its system call began, if somebody asks for long ones; or 0 */
 };
 
 struct kp_map_context {
@@ -52,7 +53,7 @@ struct slot {
 	u64 task;
 	u64 started;
 	struct context context;
-	u64 pad[2];		/* two lines of the cache */
+	u64 pad;		/* two lines of the cache */
 };
 
 struct kp_map_slots {

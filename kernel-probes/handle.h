@@ -166,6 +166,12 @@ char *kp_buffer_writable(struct kp *);	/* NULL: kp_detail() says why */
    can be spared. */
 uint32_t kp_block_take(struct kp *, char *buf);
 
+/* probes.c: as kp_probe_where() and kp_probe_freezes(), of a row of the catalogue. */
+int kp_row_where(struct kp *, unsigned id, const char *text);
+int kp_row_freezes(struct kp *, unsigned id, bool freezes);
+/* syscall_end's condition; "": it has none. */
+void kp_row_condition(const struct kp *, char *buf, size_t n);
+
 /* import.c */
 struct kp_import *kp_import_of(struct kp *, unsigned id);	/* NULL: none */
 int kp_import_get(struct kp *, unsigned id, struct kp_probe *ret);

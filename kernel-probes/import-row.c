@@ -161,8 +161,7 @@ kp_probe_where(struct kp *kp, unsigned id, const char *text)
 	if (text != NULL && *text == '\0')
 		text = NULL;
 	if (imp == NULL)
-		return text == NULL ? 0 : kp_fail(kp, -ENOTSUP, "where: only imported probes "
-		    "have conditions: for others see tnfdump -e");
+		return kp_row_where(kp, id, text);
 	if (text == NULL && imp->where == NULL)
 		return 0;
 	if ((r = kp_state_usable(kp)) < 0 || (r = kp_import_describe(kp, imp)) < 0 ||
@@ -189,8 +188,7 @@ kp_probe_freezes(struct kp *kp, unsigned id, bool freezes)
 	int r;
 
 	if (imp == NULL)
-		return !freezes ? 0 : kp_fail(kp, -ENOTSUP, "freeze: only imported probes end "
-		    "the recording by themselves");
+		return kp_row_freezes(kp, id, freezes);
 	if (imp->freezes == freezes)
 		return 0;
 	if ((r = kp_state_usable(kp)) < 0 || (r = kp_state_make(kp)) < 0)

@@ -216,16 +216,6 @@ static __always_inline void import_copy(const struct hit *hit, u64 off, void *me
 	}
 }
 
-/* Nothing is recorded behind this event, but for events of other CPUs that have begun. */
-static __always_inline void import_freeze(const struct import_hit *h, u64 time)
-{
-	if (__sync_val_compare_and_swap(&state.frozen, 0, time) != 0)
-		return;
-	write_once(state.frozen_by, h->row->slot + 1);
-	store_barrier();
-	write_once(state.on, 0);
-}
-
 /* Commits an image of 'size' bytes, a multiple of 8.  Returns 1, or 0: it was not written. */
 static __always_inline int import_write(struct import_hit *h, void *image, u32 size)
 {
@@ -245,7 +235,7 @@ static __always_inline int import_write(struct import_hit *h, void *image, u32 s
 	    size - sizeof *e);
 	event_end(&hit);
 	if (unlikely(h->row->on == KP_ROW_FREEZES))
-		import_freeze(h, hit.time);
+		freeze(h->row->slot + 1, hit.time);
 	return 1;
 }
 

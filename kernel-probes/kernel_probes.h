@@ -72,13 +72,14 @@ int kp_import_tracepoints(struct kp *);
 /* Finds out what the attributes of an imported probe leave out until somebody
    asks: its slots.  Does nothing for others. */
 int kp_probe_describe(struct kp *, unsigned id);
-/* Has an imported probe record only where conditions on its members hold; NULL or
-   "": whenever it is hit.  -EINVAL: kp_detail() tells what is wrong with them;
-   -ENOTSUP: no imported probe. */
+/* Has an imported probe record only where conditions on its members hold, and syscall_end only
+   calls that took longer than a duration; NULL or "": whenever it is hit.  -EINVAL: kp_detail()
+   tells what is wrong with them; -ENOTSUP: another probe. */
 int kp_probe_where(struct kp *, unsigned id, const char *text);
 
 /* Has the first event that a probe records from now on, where conditions ask for that, end the
-   recording (kp_frozen()), or not, as at first.  -ENOTSUP: no imported probe. */
+   recording (kp_frozen()), or not, as at first.  -ENOTSUP: neither an imported probe nor
+   syscall_end. */
 int kp_probe_freezes(struct kp *, unsigned id, bool freezes);
 
 /* Has the events of a probe record so many frames, at most, of the kernel's stack and of the

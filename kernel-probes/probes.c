@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "kernel-probes/handle.h"
+#include "kernel-probes/import.h"
 
 KP_EXPORT int
 kp_probe_count(struct kp *kp)
@@ -30,11 +31,72 @@ probes_reason(const struct kp *kp, const struct kp_row *row, char *buf, size_t n
 		    kp_programs[program].name);
 }
 
+/* syscall_end's condition, in the unit in which its number is whole; "": it has none. */
+void
+kp_row_condition(const struct kp *kp, char *buf, size_t n)
+{
+	static const struct { const char *name; uint64_t ns; } units[] = {
+		{ "s", 1000000000 }, { "ms", 1000000 }, { "us", 1000 }, { "ns", 1 },
+	};
+	uint64_t longer = kp->state->call_longer;
+	unsigned u = 0;
+
+	buf[0] = '\0';
+	if (longer == 0)
+		return;
+	while (longer % units[u].ns != 0)
+		u++;
+	snprintf(buf, n, "duration > %llu%s", (unsigned long long)(longer / units[u].ns),
+	    units[u].name);
+}
+
+/* Of the catalogue, syscall_end alone has a condition: the programs know when its call began. */
+int
+kp_row_where(struct kp *kp, unsigned id, const char *text)
+{
+	char name[] = "duration";
+	const struct kp_import_member member = { "tnf_uint64", name, 0 };
+	struct kp_where_of of = { "syscall_end", &member, 1, kp->detail, sizeof kp->detail };
+	struct kp_where w = { 0 };
+	int r;
+
+	if (id != KP_SYSCALL_END)
+		return text == NULL ? 0 : kp_fail(kp, -ENOTSUP, "where: only imported probes and "
+		    "syscall_end have conditions: for others see tnfdump --where");
+	if (text == NULL && kp->state->call_longer == 0)
+		return 0;
+	if ((r = kp_state_usable(kp)) < 0 || (r = kp_state_make(kp)) < 0 ||
+	    (text != NULL && (r = kp_where_compile(&of, text, &w)) < 0))
+		return r;
+	if (text != NULL && (w.n != 1 || (w.c[0].op != KP_W_ABOVE && w.c[0].op != KP_W_AT_LEAST)))
+		return kp_fail(kp, -EINVAL, "where: of syscall_end one condition is known, a "
+		    "duration that is exceeded: duration > 50ms");
+	kp->state->call_longer = w.c[0].value[0] -
+	    (w.c[0].op == KP_W_AT_LEAST && w.c[0].value[0] > 0);
+	return kp_attach_sync(kp);
+}
+
+int
+kp_row_freezes(struct kp *kp, unsigned id, bool freezes)
+{
+	int r;
+
+	if (id != KP_SYSCALL_END)
+		return !freezes ? 0 : kp_fail(kp, -ENOTSUP, "freeze: only imported probes and "
+		    "syscall_end end the recording by themselves");
+	if (freezes == (kp->state->call_freezes != 0))
+		return 0;
+	if ((r = kp_state_usable(kp)) < 0 || (r = kp_state_make(kp)) < 0)
+		return r;
+	kp->state->call_freezes = freezes;
+	return 0;
+}
+
 KP_EXPORT int
 kp_probe_get(struct kp *kp, unsigned id, struct kp_probe *ret)
 {
 	const struct kp_row *row;
-	char why[128];
+	char why[128], condition[64];
 	size_t n;
 
 	if (id >= KP_PROBES)
@@ -54,6 +116,11 @@ kp_probe_get(struct kp *kp, unsigned id, struct kp_probe *ret)
 	if (kp->state->stack[id].user != 0)
 		n += snprintf(kp->attrs + n, sizeof kp->attrs - n, "ustack %u;",
 		    kp->state->stack[id].user);
+	kp_row_condition(kp, condition, sizeof condition);
+	if (id == KP_SYSCALL_END && condition[0] != '\0')
+		n += snprintf(kp->attrs + n, sizeof kp->attrs - n, "where '%s';", condition);
+	if (id == KP_SYSCALL_END && kp->state->call_freezes)
+		n += snprintf(kp->attrs + n, sizeof kp->attrs - n, "then freeze;");
 	if (why[0] != '\0')
 		snprintf(kp->attrs + n, sizeof kp->attrs - n, "unavailable %s;", why);
 	ret->id = id;

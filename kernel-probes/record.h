@@ -11,7 +11,7 @@
 #include <linux/types.h>
 
 #define KP_MAGIC	0x504b464eu
-#define KP_LAYOUT	7u
+#define KP_LAYOUT	8u
 
 /* A block of the buffer is one element of the map; the whole map is the file. */
 #define KP_BLOCK_SHIFT	12
@@ -543,6 +543,8 @@ struct kp_asked {
 #define KP_ASKED_TRACED		2u
 #define KP_ASKED_FREEZES	4u
 
+#define KP_FROZEN_BY_CALL	0xffffffffu	/* no slot has this number */
+
 /*
  * The one element of the map that is pinned first and removed last: the settings that
  * users asked for, and the words that the programs read.
@@ -570,6 +572,7 @@ struct kp_shared {
 	__u32 sample_stack;	/* samples may take words of a program's stack */
 	__u64 image_end;	/* the kernel's own text and data end */
 	__u64 stacks;		/* KP_BIT()s: those whose events have stacks */
+	__u64 call_longer;	/* ns; syscall_end is written if a call took longer; 0: always */
 
 	__u32 magic;
 	__u32 layout;
@@ -590,7 +593,8 @@ struct kp_shared {
 	 * A freeze: nothing is recorded any more, until tracing is switched on anew.  Who
 	 * freezes puts the time here if the word is 0, and then clears 'on'; the programs stay
 	 * attached until somebody looks.  A program of an imported probe gives its slot + 1 as
-	 * the reason; from a command, that is 0, and the reason is text.
+	 * the reason, syscall_end gives KP_FROZEN_BY_CALL; from a command, that is 0, and
+	 * the reason is text.
 	 */
 	__u64 frozen;		/* ns, CLOCK_MONOTONIC; 0: no freeze */
 	__u64 frozen_by;
@@ -598,7 +602,7 @@ struct kp_shared {
 	__u64 cpus[KP_CPUS_WORDS]; /* bits of CPUs that record, with KP_FILTER_CPUS */
 	struct kp_stacks stack[KP_STACKS_MAX];	/* by enum kp_id */
 	__u32 with_stacks;	/* the programs are loaded with the code that takes stacks */
-	__u32 reserved2;
+	__u32 call_freezes;	/* the first syscall_end that is written ends the recording */
 	struct kp_glue glue[KP_GLUE_MAX];	/* in order; those behind the last: from UINT32_MAX */
 	__u32 record_tag[16];	/* by enum kp_record */
 	__u32 type[KP_TYPES_MAX]; /* offsets of the definitions, by enum tnf_core */

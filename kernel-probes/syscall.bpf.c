@@ -1,8 +1,8 @@
 /*
  * syscall.bpf.c - system calls begin and end.
  */
+#include "kernel-probes/context.bpf.h"
 #include "kernel-probes/states.h"
-#include "kernel-probes/write.bpf.h"
 
 /* Writes a call of another table, or one whose number is too large for sysnum. */
 static __always_inline int start_other(void *ctx, struct task_struct *me, u64 nr, u32 abi)
@@ -21,6 +21,28 @@ static __always_inline int start_other(void *ctx, struct task_struct *me, u64 nr
 	return 0;
 }
 
+/* Notes when a call began, since syscall_end is asked for calls that take long. */
+static __always_inline void call_begins(struct task_struct *me)
+{
+	struct context *c = new_context(me);
+
+	if (c != NULL)
+		c->call = bpf_ktime_get_ns();
+}
+
+/* Has the call that ends taken long enough?  A call whose beginning was not seen has not. */
+static __always_inline bool call_was_long(void)
+{
+	struct context *c = my_context();
+	u64 began;
+
+	if (c == NULL || c->call == 0)
+		return false;
+	began = c->call;
+	c->call = 0;
+	return bpf_ktime_get_ns() - began > state.call_longer;
+}
+
 SEC("raw_tp/sys_enter")
 int syscall_start(struct bpf_raw_tracepoint_args *ctx)
 {
@@ -30,11 +52,15 @@ int syscall_start(struct bpf_raw_tracepoint_args *ctx)
 	struct hit hit;
 	u32 abi;
 
-	if (!probe_is_on(KP_BIT(KP_SYSCALL_START) | KP_BIT(KP_SYSCALL_START_OTHER)))
+	bool timed = unlikely(state.call_longer != 0) && probe_is_on(KP_BIT(KP_SYSCALL_END));
+
+	if (!timed && !probe_is_on(KP_BIT(KP_SYSCALL_START) | KP_BIT(KP_SYSCALL_START_OTHER)))
 		return 0;
 	me = bpf_get_current_task_btf();
 	if (!passes(me))
 		return 0;
+	if (timed)
+		call_begins(me);
 	abi = call_abi(me, nr);
 	if (abi != KP_ABI_NATIVE || nr > 0x7fff)
 		return start_other(ctx, me, abi == KP_ABI_32 ? (u32)nr : nr, abi);
@@ -59,6 +85,8 @@ int syscall_end(struct bpf_raw_tracepoint_args *ctx)
 
 	if (!is_on(KP_BIT(KP_SYSCALL_END)))
 		return 0;
+	if (unlikely(state.call_longer != 0) && !call_was_long())
+		return 0;
 	e = EVENT(ctx, &hit, SYSCALL_END, kp_syscall_end);
 	if (e == NULL)
 		return 0;
@@ -71,5 +99,7 @@ int syscall_end(struct bpf_raw_tracepoint_args *ctx)
 		e->error = 0;
 	}
 	event_end(&hit);
+	if (unlikely(state.call_freezes))
+		freeze(KP_FROZEN_BY_CALL, hit.time);
 	return 0;
 }

@@ -104,9 +104,29 @@ take_operator(struct reader *r, struct kp_condition *c)
 	    r->p);
 }
 
+/* A unit of time behind a number, which then becomes nanoseconds; false: it is too large. */
+static bool
+take_unit(const char **at, __u64 *n)
+{
+	static const struct { const char *name; __u64 ns; } units[] = {
+		{ "ns", 1 }, { "us", 1000 }, { "ms", 1000000 }, { "s", 1000000000 },
+	};
+
+	for (unsigned i = 0; i < sizeof units / sizeof *units; i++) {
+		size_t len = strlen(units[i].name);
+
+		if (strncmp(*at, units[i].name, len) != 0 || isalnum((unsigned char)(*at)[len]))
+			continue;
+		*at += len;
+		return !__builtin_mul_overflow(*n, units[i].ns, n);
+	}
+	return true;
+}
+
 static int
 take_number(struct reader *r, struct kp_condition *c)
 {
+	const char *behind;
 	char *end;
 
 	skip_blanks(r);
@@ -115,9 +135,11 @@ take_number(struct reader *r, struct kp_condition *c)
 		c->value[0] = (__u64)strtoll(r->p, &end, 0);
 	else
 		c->value[0] = strtoull(r->p, &end, 0);
-	if (end == r->p || errno != 0 || isalnum((unsigned char)*end) || *end == '_')
+	behind = end;
+	if (end == r->p || errno != 0 || !take_unit(&behind, &c->value[0]) ||
+	    isalnum((unsigned char)*behind) || *behind == '_')
 		return wrong(r, "where: \"%.20s\": a number was expected", r->p);
-	r->p = end;
+	r->p = behind;
 	return 0;
 }
 

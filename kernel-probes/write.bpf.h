@@ -348,6 +348,17 @@ static __always_inline void event_end(struct hit *hit)
 	writer_leave(hit);
 }
 
+/* Nothing is recorded behind the event of this time, but for events of other CPUs that have
+   begun. */
+static __always_inline void freeze(u64 by, u64 time)
+{
+	if (__sync_val_compare_and_swap(&state.frozen, 0, time) != 0)
+		return;
+	write_once(state.frozen_by, by);
+	store_barrier();
+	write_once(state.on, 0);
+}
+
 /*
  * Events that one hook writes at once share one look at the clock and one piece of the
  * buffer.  The piece begins at 'first'; each event is 'at' bytes behind that.

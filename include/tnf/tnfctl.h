@@ -415,8 +415,9 @@ tnfctl_errcode_t tnfctl_filter_rule_apply(tnfctl_handle_t *,
 tnfctl_errcode_t tnfctl_import_add(tnfctl_handle_t *, const char *kind,
     const char *source);
 /* Linux.  Has an imported probe record only where conditions on its members hold
-   (prex(1), trace); NULL: whenever it is hit.  BADARG: the detail tells what is wrong
-   with them; or no imported probe, unless the text is NULL. */
+   (prex(1), trace), and the kernel's syscall_end only calls that took longer than a duration:
+   "duration > 50ms"; NULL: whenever it is hit.  BADARG: the detail tells what is wrong
+   with them; or another probe, unless the text is NULL. */
 tnfctl_errcode_t tnfctl_probe_where(tnfctl_handle_t *, tnfctl_probe_t *,
     const char *conditions);
 /* Linux.  Gives the arguments of a USDT probe or function names and types, in their order:
@@ -425,8 +426,8 @@ tnfctl_errcode_t tnfctl_probe_where(tnfctl_handle_t *, tnfctl_probe_t *,
    understood, or it is another probe; BUSY: its buffer has it with others already. */
 tnfctl_errcode_t tnfctl_probe_args(tnfctl_handle_t *, tnfctl_probe_t *, const char *args);
 /* Linux.  Has the first event that an imported probe records (where conditions ask for that) end
-   the recording, as tnfctl_freeze() does, or not, as at first.  BADARG: no imported probe,
-   unless 'freezes' is false. */
+   the recording, as tnfctl_freeze() does, or not, as at first; so does the kernel's syscall_end.
+   BADARG: another probe, unless 'freezes' is false. */
 tnfctl_errcode_t tnfctl_probe_freezes(tnfctl_handle_t *, tnfctl_probe_t *, boolean_t freezes);
 /* Linux.  Has the events of a kernel's or an imported probe record so many frames, at most, of
    the kernel's stack (32) and of the program's (96, by frame pointers), as the members

@@ -94,7 +94,29 @@ within "events before it" "$(grep -c syscall_end "$TMP/json")" 5 100000
 k 'trace raw_syscalls.sys_enter; ktrace on' || fail "$(cat "$TMP/err")"
 "$work" syscalls 20 >"$TMP/said"
 [ "$(last)" -gt "$t" ] && [ -z "$(frozen)" ] || fail "it freezes, though nobody asks for that any more"
-k 'trace name=syscall_end then freeze' && fail "a probe of the catalogue freezes"
+k 'trace name=syscall_start then freeze' && fail "a probe that has no condition freezes"
+
+# A call that takes long freezes: no shorter call has an end in the buffer, and nothing comes
+# behind the end of the long one, whose beginning is there.
+k "ktrace off; pfilter add name=sleep; enable name=syscall_start; trace name=syscall_start
+	trace name=syscall_end where 'duration > 1s' then freeze; ktrace on" || fail "$(cat "$TMP/err")"
+sleep 0.001; sleep 0; sleep 1.5; sleep 0.001
+k 'list where then probes name=syscall_end; ktrace' || fail "$(cat "$TMP/err")"
+grep -q "^where='duration > 1s' then=freeze" "$TMP/out" || fail "$(cat "$TMP/out")"
+last >/dev/null
+[ "$(frozen)" = "syscall_end where duration > 1s" ] || fail "the reason: $(frozen)"
+"$tnfdump" --to jsonl "$TMP/buf" >"$TMP/json"
+jq -sr 'map(select(.comm == "sleep")) | (map(select(.probe == "syscall_end")) | length) as $n | .[-1] as $last |
+	(map(select(.probe == "syscall_start" and .lwpid == $last.lwpid)) | .[-1]) as $start |
+	"\($n) \($last.probe) \($last.time - $start.time > 1000000000)"' "$TMP/json" >"$TMP/long"
+[ "$(cat "$TMP/long")" = "1 syscall_end true" ] || fail "the long call: $(cat "$TMP/long")"
+k 'trace name=syscall_end; ktrace on' || fail "$(cat "$TMP/err")"
+sleep 0
+last >/dev/null
+[ -z "$(frozen)" ] || fail "it freezes, though nobody asks for that any more"
+"$tnfdump" --to jsonl "$TMP/buf" >"$TMP/json"
+within "ends of short calls without the condition" \
+	"$(grep '"comm":"sleep"' "$TMP/json" | grep -c syscall_end)" 5 1000
 k 'freeze the end; buffer dealloc; buffer' || fail "$(cat "$TMP/out" "$TMP/err")"
 k 'buffer alloc 1m' || fail "$(cat "$TMP/err")"
 k 'buffer dealloc' || fail "$(cat "$TMP/err")"
