@@ -252,7 +252,10 @@ sample_read(struct why *w, const struct thread *t, const struct sample *of)
 		s.user = item.u.u;
 	s.in_kernel = n > 0;
 	s.pc = n > 0 ? pc[0] : s.user;
-	for (unsigned i = 0; i < n && !s.yields; i++)
+	if (n < FRAMES_MAX)
+		pc[n] = s.user;
+	/* On its way into the kernel and back only the program's function tells. */
+	for (unsigned i = 0; i <= n && i < FRAMES_MAX && !s.yields; i++)
 		s.yields = (name = symbol_at(w, &s, pc[i])) != NULL &&
 		    strstr(name, "sched_yield") != NULL;
 	return s;

@@ -14,6 +14,7 @@ struct group {
 	const struct why_node *head;	/* the first such wait */
 	bool	 several;	/* children of one name: more than one */
 	bool	 chosen;	/* one of its causes makes up much of what is above typical */
+	unsigned times;		/* leaves */
 	int64_t	 ns;		/* of all its leaves, if its details are told */
 	struct why_sums details;
 };
@@ -85,8 +86,8 @@ put_group(struct verdict *v, struct out *o, const struct why_node *n, bool numbe
 	} else if (n->kind == WHY_QUEUED) {
 		out_lit(o, "in the queue of ");
 		why_put_thread(v->w, o, n->waker, n->to, true);
-	} else if (n->kind == WHY_READY)
-		out_str(o, n->cause == WHY_THROTTLED ? "throttled" : "for a CPU");
+	} else if (n->kind == WHY_READY && n->cause != WHY_THROTTLED)
+		out_lit(o, "for a CPU");
 	else
 		why_put_leaf(v->w, o, n, false);
 }
@@ -109,7 +110,7 @@ verdict_detail(struct verdict *v, struct group *g, const struct why_node *const 
 static bool
 has_details(const struct why_node *n)
 {
-	return n->kind == WHY_QUEUED || n->kind == WHY_READY ||
+	return n->kind == WHY_QUEUED || (n->kind == WHY_READY && n->cause != WHY_THROTTLED) ||
 	    (n->kind == WHY_ASLEEP && n->child != NULL);
 }
 
@@ -140,6 +141,7 @@ verdict_leaf(void *arg, const struct why_node *const *path, unsigned n)
 		v->end = &g->next;
 	}
 	g->ns += leaf->to - leaf->from;
+	g->times++;
 	g->several |= path[0]->waker != g->head->waker;
 	g->chosen |= chosen;
 	if (chosen)
@@ -177,10 +179,14 @@ put_group_line(struct verdict *v, struct out *o, struct group *g, int64_t took)
 		s = largest(&g->details);
 		out_str(o, g->head->kind == WHY_ASLEEP ? "for: " : "");
 		tnf_out_bytes(o, s->text, s->len);
+		if (g->head->kind == WHY_ASLEEP && g->times > 1)
+			tnf_out_format(o, ", %u times", g->times);
 		out_lit(o, ".\n");
 		return;
 	}
 	for (unsigned i = 0; i < CAUSES_MAX && (s = largest(&g->details)) != NULL; i++) {
+		if (i > 0 && s->ns < g->ns / 100)
+			break;
 		out_str(o, i == 0 ? ": " : "; ");
 		put_ms(o, s->ns);
 		out_char(o, ' ');

@@ -333,6 +333,7 @@ inode_setup(const char *path)
 	file = path;
 	fd = make_file(path, 64u << 20, 0);
 	child("bigwrite", inode_main, NULL);
+	ask();		/* its memory is there then */
 }
 
 static void

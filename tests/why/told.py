@@ -154,6 +154,18 @@ text = run("--why", *n.files())[0]
 check("woken for nothing", "Waited 8.940 ms (99 %) for holder 101 (futex): 8.940 ms on the CPU.\n" in
       text, text)
 
+# The server looks three times whether something has come about, and sleeps in between.
+p = Machine(1, "polls", {100: "server"})
+p.of(0, 0, 0, 100, USER)
+p.request(1000, 100, "request_start", 5)
+for us in 1000, 4000, 7000:
+    p.sleep(us, 100, 0, SLEEP, 512)
+    p.of(us + 2980, 0, 0, 100, WAIT)
+    p.of(us + 2990, 0, 0, 100, USER)
+p.request(10000, 100, "request_end", 5)
+text = run("--why", *p.files())[0]
+check("polls", "\nWaited 8.940 ms (99 %) for: wait, ended by an interrupt, 3 times.\n" in text, text)
+
 # The server waits for its child, which gives back much memory when it exits.
 e = Machine(1, "exits", {100: "server", 101: "child"})
 e.of(0, 0, 0, 100, USER)
