@@ -67,21 +67,26 @@ done
 
 # CPU milliseconds of a loop in a shell.
 loop() { "$BENCH_BUILD/bench/elapsed" -c sh -c 'i=0; while [ $i -lt '"$BENCH_LOOPS"' ]; do i=$((i + 1)); done' 2>&1; }
-sampled()
+sampled()	# STACK: 1 with the words of the stack, for unwinding later
 {
-	"$prex" -k --set sample_rate=5000 -c 'buffer alloc 64m; trace profile; enable profile; ktrace on' </dev/null >/dev/null 2>&1
+	"$prex" -k --set sample_rate=5000 --set sample_stack="$1" -c 'buffer alloc 64m; trace profile; enable profile; ktrace on' </dev/null >/dev/null 2>&1
 	loop
-	"$prex" -k -c 'ktrace off; buffer dealloc' --set sample_rate=99 </dev/null >/dev/null 2>&1
+	"$prex" -k -c 'ktrace off; buffer dealloc' --set sample_rate=99 --set sample_stack=0 </dev/null >/dev/null 2>&1
 }
 if [ -x "$prex" ] && [ -x "$BENCH_BUILD/tests/kernel/kpctl" ] && kernel_lock; then
 	r=0
 	while [ $((r += 1)) -le "$BENCH_ROUNDS" ]; do
-		off=$(loop | tail -n 1) on=$(sampled | tail -n 1)
+		off=$(loop | tail -n 1)
 		row "a loop without samples" ms $r "$off"
-		row "the loop with 5000 samples a second" ms $r "$on"
-		# At 5000 a second of the time without them; a sample has the same cost at 99.
-		row "samples at 99 a second: of a CPU" "%" $r "$(awk -v a="$off" -v b="$on" \
-		    'BEGIN { printf "%.3f\n", 100 * (b - a) / b / 5000 * 99 }')"
+		for stack in 0 1; do
+			with=
+			[ $stack = 0 ] || with=" with stacks"
+			on=$(sampled $stack | tail -n 1)
+			row "the loop with 5000 samples$with a second" ms $r "$on"
+			# At 5000 a second of the time without them; a sample has the same cost at 99.
+			row "samples$with at 99 a second: of a CPU" "%" $r "$(awk -v a="$off" -v b="$on" \
+			    'BEGIN { printf "%.3f\n", 100 * (b - a) / b / 5000 * 99 }')"
+		done
 	done
 fi
 table "jsonl of the same;a loop without samples" "tnfdump --why, and samples"
