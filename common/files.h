@@ -1,6 +1,6 @@
 /*
  * files.h - files that others named, files that appear whole, and directories.
- * <sys/stat.h> and <dirent.h> come with it.
+ * <sys/stat.h>, <dirent.h>, <errno.h>, <fcntl.h>, <string.h> and <unistd.h> come with it.
  */
 #ifndef COMMON_FILES_H
 #define COMMON_FILES_H
@@ -16,6 +16,31 @@
 #include <stdint.h>
 #include <string.h>
 #include <unistd.h>
+
+static inline void
+tnf_autoclose(const int *fd)
+{
+	int e = errno;
+
+	if (*fd >= 0)
+		close(*fd);
+	errno = e;
+}
+
+static inline void
+tnf_autoclosedir(DIR **d)
+{
+	int e = errno;
+
+	if (*d != NULL)
+		closedir(*d);
+	errno = e;
+}
+
+/* Close a descriptor or a directory, if there is one, at the end of the variable's block, on
+   each way out; errno stays. */
+#define autoclose __attribute__((cleanup(tnf_autoclose)))
+#define autoclosedir __attribute__((cleanup(tnf_autoclosedir)))
 
 /*
  * A file that appears under its name whole, or not at all.  The file has no name

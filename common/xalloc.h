@@ -1,15 +1,32 @@
 /*
  * xalloc.h - for programs, not for libraries: memory, or the end of the program; and where
- * our other programs are.  <stdlib.h> comes with it, for free().
+ * our other programs are.  <errno.h>, <stdlib.h> and <string.h> come with it.
  */
 #ifndef COMMON_XALLOC_H
 #define COMMON_XALLOC_H
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct map;
+
+static inline void
+tnf_autofree(void *variable)
+{
+	int e = errno;
+	void *p;
+
+	memcpy(&p, variable, sizeof(p));
+	free(p);
+	errno = e;
+}
+
+/* Frees a local variable at the end of its block, on each way out; errno stays:
+   autofree char *path = tnf_xasprintf(...); */
+#define autofree __attribute__((cleanup(tnf_autofree)))
 
 /* Allocates zeroed memory, at least one byte. */
 void *tnf_xcalloc(size_t n, size_t size);

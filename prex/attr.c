@@ -97,10 +97,9 @@ void
 selectors_print(const struct tnf_selectors *l)
 {
 	for (size_t i = 0; i < l->n; i++) {
-		char *text = selector_text(&l->v[i]);
+		autofree char *text = selector_text(&l->v[i]);
 
 		printf("%s ", text);
-		free(text);
 	}
 }
 

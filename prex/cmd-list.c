@@ -24,10 +24,9 @@ struct request {
 static void
 print_part(const char *s, size_t len)
 {
-	char *text = tnf_xstrndup(s, len);
+	autofree char *text = tnf_xstrndup(s, len);
 
 	print_text(stdout, text);
-	free(text);
 }
 
 static void

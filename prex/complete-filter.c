@@ -2,18 +2,16 @@
  * complete-filter.c - completes a rule of "pfilter": with processes, programs, cgroups
  * and units that exist.
  */
-#include <sys/stat.h>
 #include <sys/vfs.h>
 
 #include <ctype.h>
-#include <dirent.h>
 #include <fts.h>
 #include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "common/container.h"
+#include "common/files.h"
 #include "common/proc.h"
 #include "prex/term.h"
 #include "prex/shell.h"
@@ -35,14 +33,12 @@ static void
 each_process(struct completion *c, const char *key,
     void (*fn)(struct completion *, const char *key, const char *pid))
 {
-	DIR *d = opendir("/proc");
+	autoclosedir DIR *d = opendir("/proc");
 	struct dirent *e;
 
 	while (d != NULL && (e = readdir(d)) != NULL)
 		if (isdigit((unsigned char)e->d_name[0]))
 			fn(c, key, e->d_name);
-	if (d != NULL)
-		closedir(d);
 }
 
 static void
@@ -88,30 +84,23 @@ static void
 add_groups(struct completion *c, const char *key, const char *value)
 {
 	const char *top = find_groups(), *slash = strrchr(value, '/');
-	char *above = tnf_xstrndup(value, slash == NULL ? 0 : (size_t)(slash - value));
-	char *dir = top == NULL ? NULL : tnf_xasprintf("%s%s", top, above);
-	DIR *d = dir == NULL ? NULL : opendir(dir);
+	autofree char *above = tnf_xstrndup(value, slash == NULL ? 0 : (size_t)(slash - value));
+	autofree char *dir = top == NULL ? NULL : tnf_xasprintf("%s%s", top, above);
+	autoclosedir DIR *d = dir == NULL ? NULL : opendir(dir);
 	struct dirent *e;
 	struct stat st;
 
 	while (d != NULL && (e = readdir(d)) != NULL) {
-		char *full, *path;
 
 		if (e->d_name[0] == '.')
 			continue;
-		full = tnf_xasprintf("%s/%s", dir, e->d_name);
+		autofree char *full = tnf_xasprintf("%s/%s", dir, e->d_name);
 		if (stat(full, &st) == 0 && S_ISDIR(st.st_mode)) {
-			path = tnf_xasprintf("%s/%s%s", above, e->d_name,
+			autofree char *path = tnf_xasprintf("%s/%s%s", above, e->d_name,
 			    st.st_nlink > 2 ? "/" : "");
 			add_rule(c, key, path);
-			free(path);
 		}
-		free(full);
 	}
-	if (d != NULL)
-		closedir(d);
-	free(dir);
-	free(above);
 }
 
 static bool
@@ -145,18 +134,15 @@ add_units(struct completion *c, const char *key, const char *value)
 static void
 add_pods(struct completion *c, const char *key, const char *value)
 {
-	DIR *d = opendir(CONTAINER_LOGS);
+	autoclosedir DIR *d = opendir(CONTAINER_LOGS);
 	struct dirent *e;
 
 	while (d != NULL && (e = readdir(d)) != NULL) {
-		char *name = tnf_xstrndup(e->d_name, strcspn(e->d_name, "_"));
+		autofree char *name = tnf_xstrndup(e->d_name, strcspn(e->d_name, "_"));
 
 		if (strchr(e->d_name, '_') != NULL)
 			add_rule(c, key, name);
-		free(name);
 	}
-	if (d != NULL)
-		closedir(d);
 }
 
 static const struct rule_kind kinds[] = {

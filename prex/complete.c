@@ -2,15 +2,12 @@
  * complete.c - finds how the line could go on.  Commands and their words come from the table,
  * the rest from the session and the target.
  */
-#include <sys/stat.h>
-
 #include <ctype.h>
-#include <dirent.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include <tnf/tnfctl.h>
 
+#include "common/files.h"
 #include "prex/term.h"
 #include "prex/shell.h"
 
@@ -77,14 +74,12 @@ complete_where(struct shell *sh, const struct token *tokens, size_t n, struct co
 {
 	size_t at = strlen(c->word);
 	struct members m = { .tokens = tokens, .n = n, .c = c };
-	char *stay;
 
 	while (at > 0 && (isalnum((unsigned char)c->word[at - 1]) || c->word[at - 1] == '_'))
 		at--;
-	stay = at > 0 ? tnf_xstrndup(c->word, at) : tnf_xstrdup("'");
+	autofree char *stay = at > 0 ? tnf_xstrndup(c->word, at) : tnf_xstrdup("'");
 	m.stay = stay;
 	probes_visit(sh, complete_where_visit, &m);
-	free(stay);
 }
 
 enum { MAX_TOKENS = 256 };
@@ -203,14 +198,13 @@ add_list(struct context *x, const struct cmd *cmd)
 static void
 add_file(struct context *x, const char *dir, const char *prefix, const char *name)
 {
-	char *real = tnf_xasprintf("%s/%s", dir, name);
+	autofree char *real = tnf_xasprintf("%s/%s", dir, name);
 	struct stat sb;
 	bool is_dir = stat(real, &sb) == 0 && S_ISDIR(sb.st_mode);
 
 	if (strchr(name, '\'') == NULL)
 		strings_add(&x->c->candidates, tnf_xasprintf("'%s%s%s", prefix,
 		    name, is_dir ? "/" : "'"));
-	free(real);
 }
 
 static void
@@ -219,18 +213,15 @@ add_files(struct context *x)
 	const char *typed = x->c->word + (*x->c->word == '\'');
 	const char *slash = strrchr(typed, '/');
 	const char *base = slash != NULL ? slash + 1 : typed;
-	char *prefix = tnf_xstrndup(typed, base - typed);
+	autofree char *prefix = tnf_xstrndup(typed, base - typed);
 	const char *dir = *prefix != '\0' ? prefix : ".";
 	struct dirent *de;
-	DIR *dp = opendir(dir);
+	autoclosedir DIR *dp = opendir(dir);
 
 	while (dp != NULL && (de = readdir(dp)) != NULL)
 		if (strncmp(de->d_name, base, strlen(base)) == 0 &&
 		    (de->d_name[0] != '.' || *base == '.'))
 			add_file(x, dir, prefix, de->d_name);
-	if (dp != NULL)
-		closedir(dp);
-	free(prefix);
 }
 
 /* Adds selectors, then the words behind them, and conditions in quotes. */

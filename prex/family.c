@@ -193,7 +193,6 @@ family_make_files(struct family *f)
 	tnfctl_trace_attrs_t attrs = { 0 };
 	tnfctl_errcode_t err;
 	struct member *m;
-	char *name;
 
 	if (f == NULL || tnfctl_trace_attrs_get(f->sh->target, &attrs) != TNFCTL_ERR_NONE)
 		return;
@@ -201,13 +200,12 @@ family_make_files(struct family *f)
 		if (!m->needs_file)
 			continue;
 		m->needs_file = false;
-		name = member_file(f, m);
+		autofree char *name = member_file(f, m);
 		err = tnfctl_buffer_alloc(m->h, name, (unsigned)attrs.trace_buf_size);
 		if (err != TNFCTL_ERR_NONE)
 			family_say(f, m, tnfctl_strerror(err));
 		if (err != TNFCTL_ERR_NONE)
 			shell_tell_detail(f->sh);
-		free(name);
 	}
 }
 

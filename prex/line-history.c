@@ -78,7 +78,7 @@ line_history_enter(struct line_history *lh, const char *line)
 static void
 line_history_shorten(struct line_history *lh, char **lines, size_t n)
 {
-	char *tmp = tnf_xasprintf("%s.%ld", lh->path, (long)getpid());
+	autofree char *tmp = tnf_xasprintf("%s.%ld", lh->path, (long)getpid());
 	int fd = open(tmp, O_RDWR | O_APPEND | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 
 	for (size_t i = n / 2; fd >= 0 && i < n; i++)
@@ -94,7 +94,6 @@ line_history_shorten(struct line_history *lh, char **lines, size_t n)
 		if (fd >= 0)
 			close(fd);
 	}
-	free(tmp);
 }
 
 static void

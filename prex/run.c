@@ -129,7 +129,7 @@ can_write(struct shell *sh, const char *xtract, const char *file)
 static bool
 run_snapshot(struct shell *sh, char *path, const char *file)
 {
-	char *name = tnf_xasprintf("%s%s", *file == '-' ? "./" : "", file);
+	autofree char *name = tnf_xasprintf("%s%s", *file == '-' ? "./" : "", file);
 	char *argv[] = { path, name, NULL };
 	int status = 1, error;
 	pid_t pid;
@@ -142,7 +142,6 @@ run_snapshot(struct shell *sh, char *path, const char *file)
 	else if (status != 0)
 		shell_error(sh, ERROR_TARGET, "%s: tnfxtract could not write "
 		    "it: the trace is lost", file);
-	free(name);
 	return error == 0 && status == 0;
 }
 
@@ -190,7 +189,7 @@ run_record(struct shell *sh, const struct options *o, int *ret_status)
 int
 run_command(struct shell *sh, const struct options *o)
 {
-	char *xtract = tnf_program_path("tnfxtract");
+	autofree char *xtract = tnf_program_path("tnfxtract");
 	int status = EXIT_FAILURE;
 
 	ending_catch();
@@ -201,6 +200,5 @@ run_command(struct shell *sh, const struct options *o)
 		if (!run_done(sh, tnfctl_buffer_dealloc(sh->target), "error in deleting buffer"))
 			status = EXIT_FAILURE;
 	}
-	free(xtract);
 	return status;
 }

@@ -216,33 +216,29 @@ void
 shell_say(const struct shell *sh, const char *fmt, ...)
 {
 	va_list ap;
-	char *text;
 
 	va_start(ap, fmt);
-	text = tnf_xvasprintf(fmt, ap);
+	autofree char *text = tnf_xvasprintf(fmt, ap);
 	va_end(ap);
 	fflush(stdout);
 	error_tell(sh, text);
-	free(text);
 }
 
 void
 shell_warn(const struct shell *sh, const char *fmt, ...)
 {
 	va_list ap;
-	char *text;
 
 	if (sh->test_mode)
 		return;
 	va_start(ap, fmt);
-	text = tnf_xvasprintf(fmt, ap);
+	autofree char *text = tnf_xvasprintf(fmt, ap);
 	va_end(ap);
 	fflush(stdout);
 	print_place(sh, ERROR_TARGET);
 	fputs("warning: ", stderr);
 	print_text(stderr, text);
 	putc('\n', stderr);
-	free(text);
 }
 
 void

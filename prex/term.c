@@ -93,7 +93,7 @@ goes_further(const char *new, const char *word)
 static unsigned char
 tab_insert(EditLine *el, const struct completion *c)
 {
-	char *new = tab_replacement(&c->candidates);
+	autofree char *new = tab_replacement(&c->candidates);
 	size_t n = mbstowcs(NULL, c->word, 0);	/* characters */
 	unsigned char r = CC_REFRESH;
 
@@ -107,7 +107,6 @@ tab_insert(EditLine *el, const struct completion *c)
 		tab_show(&c->candidates);
 		r = CC_REDISPLAY;
 	}
-	free(new);
 	return r;
 }
 
@@ -115,7 +114,7 @@ static unsigned char
 tab_complete(EditLine *el, int ch)
 {
 	const LineInfo *li = el_line(el);
-	char *text = tnf_xstrndup(li->buffer, li->cursor - li->buffer);
+	autofree char *text = tnf_xstrndup(li->buffer, li->cursor - li->buffer);
 	struct completion c;
 	unsigned char r = CC_ERROR;
 	struct term *t;
@@ -125,7 +124,6 @@ tab_complete(EditLine *el, int ch)
 	if (c.candidates.n > 0)
 		r = tab_insert(el, &c);
 	completion_free(&c);
-	free(text);
 	return r;
 }
 

@@ -245,18 +245,16 @@ trace_context_note(struct shell *sh)
 static void
 note_ended(struct shell *sh)
 {
-	tnfctl_ended_t *all;
 	size_t i, n = 0;
 
 	if (tnfctl_ended_get(sh->target, NULL, 0, &n) != TNFCTL_ERR_NONE || n == 0)
 		return;
-	all = tnf_xreallocarray(NULL, n, sizeof *all);
+	autofree tnfctl_ended_t *all = tnf_xreallocarray(NULL, n, sizeof *all);
 	if (tnfctl_ended_get(sh->target, all, n, &n) == TNFCTL_ERR_NONE)
 		for (i = 0; i < n; i++) {
 			context_ended(&noted, all[i].tid, target, parent, all[i].name);
 			context_inner(&noted, all[i].tid, target, all[i].inner, inner);
 		}
-	free(all);
 }
 
 void
@@ -313,14 +311,11 @@ trace_file_is_unused(const char *name)
 {
 	struct stat st;
 	uint32_t magic;
-	int fd = tnf_open_regular(name, O_RDONLY | O_NOFOLLOW, &st);
-	bool unused;
+	autoclose int fd = tnf_open_regular(name, O_RDONLY | O_NOFOLLOW, &st);
 
 	if (fd < 0)
 		return false;
-	unused = read(fd, &magic, sizeof(magic)) == sizeof(magic) && magic == 0;
-	close(fd);
-	return unused;
+	return read(fd, &magic, sizeof(magic)) == sizeof(magic) && magic == 0;
 }
 
 static const char *

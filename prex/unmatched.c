@@ -150,11 +150,9 @@ hint_selector(struct shell *sh, const struct values *l, const struct tnf_selecto
 static void
 unmatched_tell_one(struct shell *sh, const struct values *l, const struct tnf_selector *s)
 {
-	char *text = selector_text(s), *hint = hint_selector(sh, l, s);
+	autofree char *hint = hint_selector(sh, l, s), *text = selector_text(s);
 
 	shell_warn(sh, "%s: %s", text, hint);
-	free(hint);
-	free(text);
 }
 
 void
@@ -187,15 +185,13 @@ static void
 tell_attribute(struct shell *sh, const struct values *l, const struct tnf_spec *s)
 {
 	int mark = s->is_regex ? '/' : '\'';
-	char *hint;
 
 	for (size_t i = 0; i < l->n; i++)
 		if (tnf_spec_match(s, l->v[i].attr, strlen(l->v[i].attr)))
 			return;
-	hint = s->is_regex ? NULL : hint_attribute(l, s->text, NULL);
+	autofree char *hint = s->is_regex ? NULL : hint_attribute(l, s->text, NULL);
 	shell_warn(sh, "%c%s%c: %s", mark, s->text, mark,
 	    hint != NULL ? hint : "no probe has such an attribute");
-	free(hint);
 }
 
 void

@@ -114,13 +114,10 @@ printable(const char *s)
 void
 print_text(FILE *fp, const char *s)
 {
-	char *text;
-
 	if (!isatty(fileno(fp))) {
 		fputs(s, fp);
 		return;
 	}
-	text = printable(s);
+	autofree char *text = printable(s);
 	fputs(text, fp);
-	free(text);
 }

@@ -11,15 +11,10 @@
  * incident from before was written later than that file, and is hardly there either.
  */
 #include <sys/prctl.h>
-#include <sys/stat.h>
 
-#include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
-#include <string.h>
 #include <time.h>
-#include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
 
@@ -234,8 +229,8 @@ agent_pace(struct agent *a, size_t size)
 static void
 agent_answer_chunk(struct agent *a, const char *place)
 {
-	int dir = open(place, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	int fd = dir >= 0 && agent_is_trace(a->in.file) ?
+	autoclose int dir = open(place, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	autoclose int fd = dir >= 0 && agent_is_trace(a->in.file) ?
 	    openat(dir, a->in.file, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK) : -1;
 	int64_t most = agent_piece(a), length = a->in.length < most ? a->in.length : most;
 	struct stat st;
@@ -258,10 +253,6 @@ agent_answer_chunk(struct agent *a, const char *place)
 		a->out.body_size = a->out.packed ? packed : (size_t)n;
 		agent_pace(a, a->out.body_size);
 	}
-	if (fd >= 0)
-		close(fd);
-	if (dir >= 0)
-		close(dir);
 }
 
 static void
@@ -286,7 +277,7 @@ agent_request(natsConnection *nc, natsSubscription *sub, natsMsg *msg, void *arg
 	else if (!agent_gives(a, r))
 		strcpy(a->out.why, "there is no recorded = in [fleet] any more");
 	else {
-		char *place = agent_place(a, r);
+		autofree char *place = agent_place(a, r);
 		if (strcmp(a->in.kind, "list") == 0 && agent_prepare(a, r, place))
 			agent_answer_list(a, r, place);
 		else if (strcmp(a->in.kind, "list") == 0)
@@ -296,7 +287,6 @@ agent_request(natsConnection *nc, natsSubscription *sub, natsMsg *msg, void *arg
 			agent_answer_chunk(a, place);
 		else
 			strcpy(a->out.why, "no such request: the programs are of different versions");
-		free(place);
 	}
 	a->out.received = received;
 	a->out.sent = now_wall();
@@ -311,7 +301,7 @@ out:
 static void
 agent_lease(const struct agent *a, jsCtx **js, kvStore **kv)
 {
-	struct fleet_message *m = tnf_xcalloc(1, sizeof *m);
+	autofree struct fleet_message *m = tnf_xcalloc(1, sizeof *m);
 	const char *why;
 	natsStatus s = NATS_OK;
 	size_t size;
@@ -332,7 +322,6 @@ agent_lease(const struct agent *a, jsCtx **js, kvStore **kv)
 		kvStore_Destroy(*kv);
 		*kv = NULL;
 	}
-	free(m);
 }
 
 static bool

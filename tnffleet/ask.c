@@ -6,15 +6,9 @@
  * DIRECTORY/HOST/ has the files from a host.  A file that is not whole has a hidden name, and
  * its length tells how much is there.  After a kill the same command goes on.
  */
-#include <sys/stat.h>
-
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
-#include <string.h>
 #include <time.h>
-#include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
 
@@ -77,7 +71,7 @@ ask_expect(struct ask *a, kvEntry *e, struct fleet_message *m)
 static bool
 ask_registry(struct ask *a)
 {
-	struct fleet_message *m = tnf_xcalloc(1, sizeof *m);
+	autofree struct fleet_message *m = tnf_xcalloc(1, sizeof *m);
 	jsCtx *js = NULL;
 	const char *why = "";
 	char refused[FLEET_TEXT];
@@ -108,7 +102,6 @@ ask_registry(struct ask *a)
 	kvWatcher_Destroy(w);
 	kvStore_Destroy(kv);
 	jsCtx_Destroy(js);
-	free(m);
 	return good;
 }
 
@@ -246,7 +239,7 @@ ask_print_reach(const struct ask *a)
 static bool
 ask_pin(struct ask *a)
 {
-	struct fleet_message *m = tnf_xcalloc(1, sizeof *m);
+	autofree struct fleet_message *m = tnf_xcalloc(1, sizeof *m);
 	struct ask_line line = { .sub = NULL };
 	natsMsg *msg;
 	int64_t begun = now_mono(), sent = now_wall(), left;
@@ -271,7 +264,6 @@ ask_pin(struct ask *a)
 	}
 	fflush(stdout);
 	ask_line_close(&line);
-	free(m);
 	return good;
 }
 
@@ -379,8 +371,8 @@ ask_chunk(struct ask *a, struct ask_host *h, const struct fleet_file *f, int fd,
     int64_t *got)
 {
 	int64_t length = f->size - at < h->piece ? f->size - at : h->piece;
-	struct fleet_message *m = tnf_xcalloc(1, sizeof *m);
-	unsigned char *room = tnf_xcalloc(1, FLEET_CHUNK);
+	autofree struct fleet_message *m = tnf_xcalloc(1, sizeof *m);
+	autofree unsigned char *room = tnf_xcalloc(1, FLEET_CHUNK);
 	natsMsg *msg = NULL;
 	bool good = false;
 
@@ -404,8 +396,6 @@ ask_chunk(struct ask *a, struct ask_host *h, const struct fleet_file *f, int fd,
 		}
 	}
 	natsMsg_Destroy(msg);
-	free(room);
-	free(m);
 	return good;
 }
 

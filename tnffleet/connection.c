@@ -3,11 +3,8 @@
  */
 #include <sys/utsname.h>
 
-#include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "tnffleet/fleet.h"
 #include "tnfwatch/util.h"
@@ -354,13 +351,12 @@ fleet_publish(natsConnection *nc, const char *subject, const char *reply,
     const struct fleet_message *m)
 {
 	size_t size;
-	void *bytes = fleet_encode(m, &size);
+	autofree void *bytes = fleet_encode(m, &size);
 	natsStatus s;
 
 	if (bytes == NULL)
 		return false;
 	s = reply != NULL ? natsConnection_PublishRequest(nc, subject, reply, bytes, (int)size) :
 	    natsConnection_Publish(nc, subject, bytes, (int)size);
-	free(bytes);
 	return s == NATS_OK;
 }

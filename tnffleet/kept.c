@@ -8,20 +8,13 @@
  * disk, over all the times that one question is asked.
  */
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
-#include <string.h>
 #include <time.h>
-#include <unistd.h>
 
-#include "common/xalloc.h"
 #include "tnffleet/fleet.h"
 #include "tnfwatch/util.h"
 
@@ -36,21 +29,19 @@ agent_record_path(const struct agent *a, const char *question)
 bool
 agent_record_read(const struct agent *a, const char *question, struct fleet_message *m)
 {
-	char *path = agent_record_path(a, question), *text = read_text(path, FLEET_HEAD_MAX);
-	bool good = text != NULL && fleet_decode(text, strlen(text), m, NULL);
+	autofree char *path = agent_record_path(a, question);
+	autofree char *text = read_text(path, FLEET_HEAD_MAX);
 
-	free(text);
-	free(path);
-	return good;
+	return text != NULL && fleet_decode(text, strlen(text), m, NULL);
 }
 
 bool
 agent_record_write(const struct agent *a, const struct fleet_message *m)
 {
-	char *path = agent_record_path(a, m->question),
-	    *temp = tnf_xasprintf("%s/.new", a->directory);
+	autofree char *temp = tnf_xasprintf("%s/.new", a->directory);
+	autofree char *path = agent_record_path(a, m->question);
 	size_t size;
-	void *text = fleet_encode(m, &size);
+	autofree void *text = fleet_encode(m, &size);
 	FILE *f = text != NULL ? fopen(temp, "we") : NULL;
 	bool good = f != NULL && fwrite(text, 1, size, f) == size;
 
@@ -59,9 +50,6 @@ agent_record_write(const struct agent *a, const struct fleet_message *m)
 	good = good && rename(temp, path) == 0;
 	if (!good)
 		say("%s: %s", path, strerror(errno));
-	free(text);
-	free(temp);
-	free(path);
 	return good;
 }
 
@@ -81,12 +69,11 @@ sync_path(const char *path, int flags)
 void
 agent_record_sync(const struct agent *a, const char *question)
 {
-	char *path = agent_record_path(a, question);
+	autofree char *path = agent_record_path(a, question);
 
 	/* The directory is synced, too, as it has the file's name. */
 	if (!sync_path(path, 0) || !sync_path(a->directory, O_DIRECTORY))
 		say("%s: not on the disk: %s", path, strerror(errno));
-	free(path);
 }
 
 /* Is a question over?  Recorded files do not go as incidents do: their questions go by age. */
@@ -95,17 +82,16 @@ agent_is_over(const struct agent *a, const struct fleet_message *record, int64_t
 {
 	if (strcmp(record->incident, AGENT_RECORDED) == 0)
 		return age > FLEET_FORGET;
-	char *path = incident_path(a->c, record->incident);
-	bool gone = access(path, F_OK) != 0;
-	free(path);
-	return gone;
+	autofree char *path = incident_path(a->c, record->incident);
+
+	return access(path, F_OK) != 0;
 }
 
 void
 agent_clean(const struct agent *a)
 {
-	struct fleet_message *m = tnf_xcalloc(1, sizeof *m);
-	DIR *dir = opendir(a->directory);
+	autofree struct fleet_message *m = tnf_xcalloc(1, sizeof *m);
+	autoclosedir DIR *dir = opendir(a->directory);
 	const struct dirent *e;
 	struct stat st;
 	int64_t age;
@@ -121,21 +107,17 @@ agent_clean(const struct agent *a)
 		if (agent_record_read(a, e->d_name, m) ? !agent_is_over(a, m, age) :
 		    age <= FLEET_FORGET)
 			continue;
-		char *slice = tnf_xasprintf("%s.slice", e->d_name);
+		autofree char *slice = tnf_xasprintf("%s.slice", e->d_name);
 		remove_all(dirfd(dir), slice);
 		unlinkat(dirfd(dir), e->d_name, 0);
-		free(slice);
 	}
-	if (dir != NULL)
-		closedir(dir);
-	free(m);
 }
 
 /* The slice that was made first; the caller frees; NULL: there is none. */
 static char *
 agent_oldest_slice(const struct agent *a, uint64_t *all)
 {
-	DIR *dir = opendir(a->directory);
+	autoclosedir DIR *dir = opendir(a->directory);
 	const struct dirent *e;
 	struct stat st;
 	char *oldest = NULL;
@@ -153,22 +135,19 @@ agent_oldest_slice(const struct agent *a, uint64_t *all)
 			oldest = tnf_xstrdup(e->d_name);
 		}
 	}
-	if (dir != NULL)
-		closedir(dir);
 	return oldest;
 }
 
 static void
 agent_slices_trim(const struct agent *a, uint64_t max)
 {
-	char *oldest, *path;
+	char *oldest;
 	uint64_t all;
 	int e = 0;
 
 	while (e == 0 && (oldest = agent_oldest_slice(a, &all)) != NULL) {
-		path = tnf_xasprintf("%s/%s", a->directory, oldest);
+		autofree char *path = tnf_xasprintf("%s/%s", a->directory, oldest);
 		e = all > max ? remove_all(AT_FDCWD, path) : -1;
-		free(path);
 		free(oldest);
 	}
 }
@@ -384,8 +363,9 @@ slice_file(struct agent *a, const struct fleet_message *r, const char *from, con
 bool
 agent_slice(struct agent *a, const struct fleet_message *r, const char *from, const char *place)
 {
-	struct fleet_message *list = tnf_xcalloc(1, sizeof *list);
-	char *temp = tnf_xasprintf("%s/.slice", a->directory), *source, *to;
+	autofree struct fleet_message *list = tnf_xcalloc(1, sizeof *list);
+	autofree char *temp = tnf_xasprintf("%s/.slice", a->directory);
+	char *to;
 	bool good = false;
 
 	remove_all(AT_FDCWD, temp);
@@ -394,12 +374,11 @@ agent_slice(struct agent *a, const struct fleet_message *r, const char *from, co
 	else if (!(good = agent_list(from, list)))
 		strcpy(a->out.why, list->why);
 	for (unsigned i = 0; good && i < list->n_files; i++) {
-		source = tnf_xasprintf("%s/%s", from, list->files[i].name);
+		autofree char *source = tnf_xasprintf("%s/%s", from, list->files[i].name);
 		to = tnf_xasprintf("%s/%u.tnf", temp, i);
 		if (!(good = slice_file(a, r, source, to)))
 			snprintf(a->out.why, sizeof a->out.why, "%s cannot be filtered: ask without "
 			    "--where and --last", list->files[i].name);
-		free(source);
 		free(to);
 	}
 	if (good && rename(temp, place) != 0) {
@@ -408,8 +387,6 @@ agent_slice(struct agent *a, const struct fleet_message *r, const char *from, co
 	}
 	if (!good)
 		remove_all(AT_FDCWD, temp);
-	free(temp);
-	free(list);
 	return good;
 }
 

@@ -3,11 +3,8 @@
  */
 #include <sys/file.h>
 #include <sys/random.h>
-#include <sys/stat.h>
 
 #include <ctype.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <time.h>
 
@@ -48,7 +45,8 @@ ask_lock(struct ask *a)
 bool
 ask_directory(struct ask *a, bool asks_more)
 {
-	char *path = tnf_xasprintf("%s/.question", a->directory), *text;
+	autofree char *path = tnf_xasprintf("%s/.question", a->directory);
+	char *text;
 	size_t size;
 	bool good = false;
 
@@ -65,18 +63,16 @@ ask_directory(struct ask *a, bool asks_more)
 		say("%s: %s", a->directory, strerror(errno));
 	else {
 		ask_new_id(a->question->question);
-		void *bytes = fleet_encode(a->question, &size);
+		autofree void *bytes = fleet_encode(a->question, &size);
 		FILE *f = bytes != NULL ? fopen(path, "wxe") : NULL;
 		good = f != NULL && fwrite(bytes, 1, size, f) == size;
 		if (f != NULL && fclose(f) != 0)
 			good = false;
 		if (!good)
 			say("%s: %s", path, strerror(errno));
-		free(bytes);
 	}
 	good = good && ask_lock(a);
 	free(text);
-	free(path);
 	return good;
 }
 

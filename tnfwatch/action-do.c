@@ -4,11 +4,7 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
-#include <string.h>
-#include <unistd.h>
 
 #include <tnf/tnfctl.h>
 

@@ -7,7 +7,6 @@
  * was captured in its environment; "webhook" sends it to an address; "freeze" ends the recording.
  */
 #include <stdio.h>
-#include <string.h>
 
 #include "analysis/timespec.h"
 #include "tnfwatch/action.h"

@@ -6,13 +6,7 @@
  * why.txt is made from them.  It compares with the incidents that are kept, so a restart forgets
  * nothing.
  */
-#include <sys/stat.h>
-
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "tnfwatch/daemon.h"
 #include "tnfwatch/util.h"
@@ -78,14 +72,15 @@ static char *
 cause_of(const struct config *c, const char *name)
 {
 	char *path = tnf_xasprintf("%s/incidents/%s/incident.json", c->directory, name);
-	char *json = read_text(path, TEXT_MAX), *why, *trigger, *probe, *cause = NULL, *end;
+	autofree char *json = read_text(path, TEXT_MAX);
+	char *why, *cause = NULL, *end;
 
 	free(path);
 	path = tnf_xasprintf("%s/incidents/%s/why.txt", c->directory, name);
 	why = read_text(path, TEXT_MAX);
 	if (json != NULL && why != NULL) {
-		trigger = cause_json(json, "\n  \"trigger\": {\"name\": ");
-		probe = cause_json(json, "\"probe\":");
+		autofree char *trigger = cause_json(json, "\n  \"trigger\": {\"name\": ");
+		autofree char *probe = cause_json(json, "\"probe\":");
 		end = why;
 		for (int i = 0; i < CAUSE_LINES && end != NULL; i++)
 			end = strchr(end + (i > 0), '\n');
@@ -95,11 +90,8 @@ cause_of(const struct config *c, const char *name)
 		    probe != NULL ? probe : "", why);
 		cause = cause_numberless(end);
 		free(end);
-		free(trigger);
-		free(probe);
 	}
 	free(why);
-	free(json);
 	free(path);
 	return cause;
 }
@@ -108,13 +100,10 @@ cause_of(const struct config *c, const char *name)
 static bool
 is_young(const struct config *c, const char *id, int64_t age)
 {
-	char *path = tnf_xasprintf("%s/incidents/%s/incident.json", c->directory, id);
+	autofree char *path = tnf_xasprintf("%s/incidents/%s/incident.json", c->directory, id);
 	struct stat st;
-	bool young = stat(path, &st) == 0 &&
-	    now_wall() - (int64_t)st.st_mtim.tv_sec * SECOND < age;
 
-	free(path);
-	return young;
+	return stat(path, &st) == 0 && now_wall() - (int64_t)st.st_mtim.tv_sec * SECOND < age;
 }
 
 bool

@@ -5,8 +5,6 @@
  * its strings right behind it.  So we can put a record into another block, if we correct the
  * distance to the schedule record.
  */
-#include <string.h>
-
 #include <tnf/com.h>
 
 #include "tnfwatch/channel.h"

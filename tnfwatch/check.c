@@ -5,11 +5,7 @@
  * that no probe has.  The kernel's own probes are known here, and those of programs that run
  * now (check_live()); so selectors and triggers are tried on them.
  */
-#include <dirent.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "common/text.h"
 #include "format/selector.h"
@@ -134,11 +130,10 @@ tell_unused(struct check *k, const char *section, const char *key, const struct 
     const bool *used, const char *fact)
 {
 	for (size_t i = 0; i < enable_words(e); i++) {
-		char *text = used[i] ? NULL : enable_word(e, i);
+		autofree char *text = used[i] ? NULL : enable_word(e, i);
 
 		if (text != NULL)
 			say("%s: [%s]: %s: %s: %s", k->c->file, section, key, text, fact);
-		free(text);
 	}
 }
 
@@ -262,7 +257,7 @@ check_look(const struct config_process *p, pid_t pid, struct check_probes *probe
 static unsigned
 check_live(const struct config_process *p, struct check_probes *probes, bool *used)
 {
-	DIR *dir = opendir("/proc");
+	autoclosedir DIR *dir = opendir("/proc");
 	struct dirent *d;
 	unsigned n = 0;
 	pid_t pid;
@@ -271,8 +266,6 @@ check_live(const struct config_process *p, struct check_probes *probes, bool *us
 		if ((pid = (pid_t)atoi(d->d_name)) > 0 && pid != getpid() && taker_means(p, pid) &&
 		    n++ < PROCESSES_MAX)
 			check_look(p, pid, probes, used);
-	if (dir != NULL)
-		closedir(dir);
 	return n;
 }
 
@@ -281,7 +274,7 @@ static void
 check_process(struct check *k, const struct config_process *p)
 {
 	struct checked *of = &k->of[k->n++];
-	bool *used = tnf_xcalloc(enable_words(p->enable) + 1, sizeof *used);
+	autofree bool *used = tnf_xcalloc(enable_words(p->enable) + 1, sizeof *used);
 	size_t on = 0;
 
 	of->name = p->name;
@@ -300,12 +293,10 @@ check_process(struct check *k, const struct config_process *p)
 		    p->name, of->processes, of->processes == 1 ? "" : "es", on,
 		    on == 1 ? "" : "s");
 	fflush(stdout);
-	char *section = tnf_xasprintf("process %s", p->name);
+	autofree char *section = tnf_xasprintf("process %s", p->name);
 	if (of->processes > 0)
 		tell_unused(k, section, "enable", p->enable, used,
 		    "none of its processes that run now has such a probe");
-	free(section);
-	free(used);
 }
 
 /* Several probes may have one name. */

@@ -4,10 +4,6 @@
 #include <sys/socket.h>
 #include <sys/time.h>
 
-#include <errno.h>
-#include <string.h>
-#include <unistd.h>
-
 #include "common/text.h"
 #include "tnfwatch/util.h"
 #include "tnfwatch/watch.h"

@@ -5,13 +5,10 @@
  * that goes on in indented lines comes in pieces, each under the same key.
  */
 #include <ctype.h>
-#include <errno.h>
 #include <glob.h>
 #include <ini.h>
 #include <libgen.h>
 #include <stdarg.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "common/text.h"
 #include "tnfwatch/config-impl.h"

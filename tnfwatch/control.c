@@ -3,16 +3,12 @@
  */
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 
-#include <errno.h>
 #include <inttypes.h>
-#include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "common/proc.h"
 #include "tnfwatch/channel.h"
@@ -320,7 +316,7 @@ control_serve(struct daemon *d, int socket)
 	size_t size = 0;
 	ssize_t n;
 	FILE *f;
-	int fd = accept4(socket, NULL, NULL, SOCK_CLOEXEC);
+	autoclose int fd = accept4(socket, NULL, NULL, SOCK_CLOEXEC);
 
 	if (fd < 0)
 		return;
@@ -334,5 +330,4 @@ control_serve(struct daemon *d, int socket)
 		control_send(fd, text, size);
 	}
 	free(text);
-	close(fd);
 }

@@ -1,12 +1,7 @@
 /*
  * daemon-short.c - rings of programs that ended before they were attached to.
  */
-#include <sys/stat.h>
-
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "tnfwatch/daemon.h"
 #include "tnfwatch/util.h"

@@ -4,12 +4,7 @@
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "tnfwatch/channel.h"
 #include "tnfwatch/daemon.h"
@@ -40,19 +35,17 @@ static void
 source_name(const struct daemon *d, struct source *s)
 {
 	const char *slash = s->ours ? strrchr(s->path, '/') : NULL;
-	char *stem;
 
 	if (slash != NULL) {
 		free(s->id);
 		s->id = tnf_xasprintf("%.*s", (int)(strlen(slash + 1) - strlen(".tnf")),
 		    slash + 1);
 	}
-	stem = tnf_xstrdup(s->id);
+	autofree char *stem = tnf_xstrdup(s->id);
 	for (int i = 2; has_id(d, s->id); i++) {
 		free(s->id);
 		s->id = tnf_xasprintf("%s.%d", stem, i);
 	}
-	free(stem);
 }
 
 /*
@@ -183,11 +176,9 @@ source_of_pid(struct daemon *d, pid_t pid)
 static bool
 is_stem(const char *from, size_t n)
 {
-	char *stem = tnf_xstrndup(from, n);
-	bool good = config_name_good(stem);
+	autofree char *stem = tnf_xstrndup(from, n);
 
-	free(stem);
-	return good;
+	return config_name_good(stem);
 }
 
 /*
@@ -399,13 +390,11 @@ static void
 source_keep_history(struct daemon *d, struct source *s, int64_t now)
 {
 	struct history_place place = { .keep = d->config->keep, .limit = d->config->limit / 2 };
-	char *directory;
 
 	if (s->history == NULL && s->base != NULL && s->ended == 0 && s->kind != SOURCE_FILE) {
-		directory = tnf_xasprintf("%s/segments", d->config->directory);
+		autofree char *directory = tnf_xasprintf("%s/segments", d->config->directory);
 		place.directory = d->config->in_memory ? NULL : directory;
 		s->history = history_new(s, &place);
-		free(directory);
 	}
 	history_promise(s->history, &place);
 	history_tick(s->history, s, now, is_held(d));

@@ -7,16 +7,11 @@
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 
-#include <errno.h>
-#include <fcntl.h>
 #include <malloc.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "tnfwatch/action.h"
 #include "tnfwatch/daemon.h"
@@ -194,21 +189,19 @@ daemon_resume(void *arg, const struct firing *f)
 {
 	struct daemon *d = arg;
 	const char *again = strstr(f->reason, KILLED);
-	char *text;
 
 	/* Writing this incident may be what ends tnfwatch each time. */
 	if (again != NULL && strstr(again + 1, KILLED) != NULL) {
 		say("%s: %s: not tried a third time", f->trigger, f->reason);
 		return;
 	}
-	text = tnf_xasprintf("%s; " KILLED ", and came back %.1f s after it", f->reason,
-	    (double)(now_mono() - f->time) / 1e9);
+	autofree char *text = tnf_xasprintf("%s; " KILLED ", and came back %.1f s after it",
+	    f->reason, (double)(now_mono() - f->time) / 1e9);
 	if (!d->window.open)
 		window_begin(d, f->trigger, f->time, 0);
 	d->window.resumed = true;
 	window_add_again(&d->window, f, text);
 	window_note(d->config, &d->window);
-	free(text);
 }
 
 static void
@@ -595,7 +588,7 @@ lock_wait(int fd)
 static int
 lock_take(const char *directory)
 {
-	char *path = tnf_xasprintf("%s/lock", directory);
+	autofree char *path = tnf_xasprintf("%s/lock", directory);
 	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 
 	if (fd < 0)
@@ -606,23 +599,20 @@ lock_take(const char *directory)
 		close(fd);
 		fd = -1;
 	}
-	free(path);
 	return fd;
 }
 
 bool
 directories_make(const struct config *c)
 {
-	char *incidents = tnf_xasprintf("%s/incidents", c->directory);
-	char *segments = tnf_xasprintf("%s/segments", c->directory);
+	autofree char *incidents = tnf_xasprintf("%s/incidents", c->directory);
+	autofree char *segments = tnf_xasprintf("%s/segments", c->directory);
 	const char *const all[] = { c->run, c->directory, incidents, segments, c->rings };
 	int e = 0;
 
 	for (size_t i = 0; e == 0 && i < sizeof all / sizeof all[0]; i++)
 		if ((e = make_directory(all[i])) != 0)
 			say("%s: %s", all[i], strerror(e));
-	free(incidents);
-	free(segments);
 	return e == 0;
 }
 

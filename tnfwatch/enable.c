@@ -2,8 +2,6 @@
  * enable.c - which probes "enable = thread io name=/re/" means, and how they get on.
  */
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "format/selector.h"
 #include "tnfwatch/config.h"
@@ -54,12 +52,11 @@ enable_text(const struct enable *e)
 bool
 enable_has(const struct enable *e, const struct tnf_probe *p, bool *used)
 {
-	char *text = tnf_xasprintf("name %s;%s", p->name, p->attrs != NULL ? p->attrs : "");
+	autofree char *text = tnf_xasprintf("name %s;%s", p->name,
+	    p->attrs != NULL ? p->attrs : "");
 	const struct tnf_probe_attrs attrs = { .enabled = true, .traced = true, .own = text };
-	bool has = tnf_selectors_match(e->selectors, &attrs, used);
 
-	free(text);
-	return has;
+	return tnf_selectors_match(e->selectors, &attrs, used);
 }
 
 char *
@@ -273,12 +270,11 @@ tnfctl_errcode_t
 enable_apply(const struct enable *e, tnfctl_handle_t *h, size_t buffer, const char *import,
     struct enabled *done)
 {
-	bool *used = e != NULL ? tnf_xcalloc(e->selectors->n + 1, sizeof *used) : NULL;
+	autofree bool *used = e != NULL ? tnf_xcalloc(e->selectors->n + 1, sizeof *used) : NULL;
 	struct enable_run run = { .enable = e, .done = done, .used = used, .buffer = buffer };
 	tnfctl_errcode_t err = enable_all(h, &run, import);
 
 	done->unused = e != NULL ? unused_words(e, used) : 0;
-	free(used);
 	return err;
 }
 

@@ -4,15 +4,9 @@
  * With --redact the archive has one trace of all sources, in which tokens stand for texts, and
  * what incident.json has of times and numbers.  Its name tells no more than the time.
  */
-#include <sys/stat.h>
 #include <sys/wait.h>
 
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "tnfwatch/config.h"
 #include "tnfwatch/incident.h"
@@ -49,15 +43,13 @@ run(char **argv)
 static bool
 pack(const char *parent, const char *name)
 {
-	char *file = options.file != NULL ? tnf_xstrdup(options.file) :
+	autofree char *file = options.file != NULL ? tnf_xstrdup(options.file) :
 	    tnf_xasprintf("%s.tar.gz", name);
 	char *argv[] = { (char *)(uintptr_t)"tar", (char *)(uintptr_t)"-czf", file,
 	    (char *)(uintptr_t)"-C", (char *)(uintptr_t)parent, (char *)(uintptr_t)"--",
 	    (char *)(uintptr_t)name, NULL };
-	bool good = run(argv);
 
-	free(file);
-	return good;
+	return run(argv);
 }
 
 /* Does a member of incident.json keep its text? */
@@ -130,8 +122,9 @@ redact_json(FILE *f, const char *p)
 static bool
 put_json(const char *from, const char *to)
 {
-	char *path = tnf_xasprintf("%s/incident.json", from), *text = read_text(path, JSON_MAX);
-	char *out = tnf_xasprintf("%s/incident.json", to);
+	autofree char *path = tnf_xasprintf("%s/incident.json", from);
+	autofree char *text = read_text(path, JSON_MAX);
+	autofree char *out = tnf_xasprintf("%s/incident.json", to);
 	FILE *f = text != NULL ? fopen(out, "wxe") : NULL;
 	bool good = f != NULL;
 
@@ -143,9 +136,6 @@ put_json(const char *from, const char *to)
 		say("%s: %s", out, strerror(errno));
 		good = false;
 	}
-	free(text);
-	free(out);
-	free(path);
 	return good;
 }
 
@@ -180,7 +170,7 @@ export_redacted(const char *id, const char *path)
 {
 	const char *tmp = getenv("TMPDIR");
 	char *parent = tnf_xasprintf("%s/tnf-export-XXXXXX", tmp != NULL && *tmp == '/' ? tmp : "/tmp");
-	char *name = tnf_xasprintf("incident-%.*s", STAMP, id), *to;
+	char *name = tnf_xasprintf("incident-%.*s", STAMP, id);
 	bool good;
 
 	if (mkdtemp(parent) == NULL) {
@@ -189,12 +179,11 @@ export_redacted(const char *id, const char *path)
 		free(name);
 		return false;
 	}
-	to = tnf_xasprintf("%s/%s", parent, name);
+	autofree char *to = tnf_xasprintf("%s/%s", parent, name);
 	if (!(good = mkdir(to, 0700) == 0))
 		say("%s: %s", to, strerror(errno));
 	good = good && put_trace(path, to) && put_json(path, to) && pack(parent, name);
 	remove_all(AT_FDCWD, parent);
-	free(to);
 	free(name);
 	free(parent);
 	return good;
@@ -203,12 +192,11 @@ export_redacted(const char *id, const char *path)
 static int
 export_one(const struct config *c, const char *id, const char *path)
 {
-	char *incidents = tnf_xasprintf("%s/incidents", c->directory);
+	autofree char *incidents = tnf_xasprintf("%s/incidents", c->directory);
 	bool good;
 
 	umask(077);
 	good = options.redact ? export_redacted(id, path) : pack(incidents, id);
-	free(incidents);
 	return good ? 0 : 1;
 }
 

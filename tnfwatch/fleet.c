@@ -3,12 +3,8 @@
  */
 #include <sys/wait.h>
 
-#include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
-#include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "tnfwatch/daemon.h"
 #include "tnfwatch/util.h"

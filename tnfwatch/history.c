@@ -7,13 +7,8 @@
  * of the ring takes longer than 'keep', the ring itself holds the promised history, and
  * we copy only blocks that their writers held for too long.
  */
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "tnfwatch/channel.h"
 #include "tnfwatch/history.h"
@@ -589,18 +584,16 @@ history_put(const struct history *h, int dir, const char *id,
 {
 	int e = 0, one = 0;
 	unsigned n = 0;
-	char *name;
 
 	/* Segments are put whole: the copy of the ring leaves out blocks that are in one.
 	   If the file of one segment has gone, the others are still put. */
 	for (const struct segment *s = h != NULL ? h->first : NULL;
 	    s != NULL && !disk_refuses(one); s = s->next) {
-		name = tnf_xasprintf("%s.%04u.tnf.zst", id, ++n);
+		autofree char *name = tnf_xasprintf("%s.%04u.tnf.zst", id, ++n);
 		if ((one = segment_put(s, dir, name)) == 0)
 			fn(arg, name);
 		else if (e == 0 || disk_refuses(one))
 			e = one;
-		free(name);
 	}
 	return e;
 }
@@ -662,17 +655,15 @@ history_put_channel(const struct history *h, const struct source *src, int dir, 
 	struct channel_place place = { .chunk = NULL };
 	struct segment *s;
 	unsigned n = 0;
-	char *name;
 	int e = 0;
 
 	while (h != NULL && src->channel != NULL && e == 0 &&
 	    (s = channel_segment(h, src, &place, &there)) != NULL) {
-		name = n++ == 0 ? tnf_xasprintf("%s.channel.tnf.zst", src->id) :
+		autofree char *name = n++ == 0 ? tnf_xasprintf("%s.channel.tnf.zst", src->id) :
 		    tnf_xasprintf("%s.channel.%u.tnf.zst", src->id, n);
 		if ((e = segment_put(s, dir, name)) == 0)
 			fn(arg, name);
 		segment_free(s);
-		free(name);
 	}
 	if (there.fd >= 0)
 		close(there.fd);

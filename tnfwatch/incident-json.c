@@ -5,7 +5,6 @@
 #include <sys/wait.h>
 
 #include <inttypes.h>
-#include <string.h>
 
 #include "analysis/json.h"
 #include "tnfwatch/channel.h"

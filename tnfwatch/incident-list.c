@@ -3,13 +3,8 @@
  */
 #include <sys/file.h>
 
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
-#include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "tnfwatch/config.h"
 #include "tnfwatch/incident.h"
@@ -53,12 +48,11 @@ static uint64_t
 incident_number(const struct config *c, const char *id)
 {
 	static const char member[] = "\"number\": ";
-	char *path = tnf_xasprintf("%s/incidents/%s/incident.json", c->directory, id);
-	char *text = read_text(path, 128), *at = text != NULL ? strstr(text, member) : NULL;
+	autofree char *path = tnf_xasprintf("%s/incidents/%s/incident.json", c->directory, id);
+	autofree char *text = read_text(path, 128);
+	char *at = text != NULL ? strstr(text, member) : NULL;
 	uint64_t number = at != NULL ? strtoull(at + strlen(member), NULL, 10) : 0;
 
-	free(text);
-	free(path);
 	return number;
 }
 
@@ -98,12 +92,11 @@ size_t
 incident_list(const struct config *c, char ***ret)
 {
 	size_t n;
-	struct listed *l = incidents_read(c, &n);
+	autofree struct listed *l = incidents_read(c, &n);
 
 	*ret = tnf_xcalloc(n + 1, sizeof **ret);
 	for (size_t i = 0; i < n; i++)
 		(*ret)[i] = l[i].id;
-	free(l);
 	return n;
 }
 
@@ -123,12 +116,11 @@ uint64_t
 incident_numbers(const struct config *c)
 {
 	size_t n;
-	struct listed *l = incidents_read(c, &n);
+	autofree struct listed *l = incidents_read(c, &n);
 	uint64_t last = n > 0 ? l[n - 1].number : 0;
 
 	for (size_t i = 0; i < n; i++)
 		free(l[i].id);
-	free(l);
 	return last;
 }
 
@@ -177,16 +169,14 @@ incident_pinned(const struct config *c, const char *id)
 int
 incident_remove(const struct config *c, const char *id)
 {
-	char *gone = tnf_xasprintf("%s%s", REMOVED, id);
-	int dir = path_open(O_RDONLY | O_DIRECTORY, "%s/incidents", c->directory), e;
+	autofree char *gone = tnf_xasprintf("%s%s", REMOVED, id);
+	autoclose int dir = path_open(O_RDONLY | O_DIRECTORY, "%s/incidents", c->directory);
+	int e;
 
 	if (dir < 0 || renameat(dir, id, dir, gone) != 0)
 		e = errno;
 	else
 		e = remove_all(dir, gone);
-	if (dir >= 0)
-		close(dir);
-	free(gone);
 	return e;
 }
 
@@ -194,12 +184,9 @@ incident_remove(const struct config *c, const char *id)
 static bool
 is_being_written(int all, const char *name)
 {
-	int fd = openat(all, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	bool is = fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) != 0;
+	autoclose int fd = openat(all, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
-	if (fd >= 0)
-		close(fd);
-	return is;
+	return fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) != 0;
 }
 
 void

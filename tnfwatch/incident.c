@@ -8,16 +8,11 @@
 #include <sys/file.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "common/out.h"
 #include "tnfwatch/daemon.h"
@@ -62,7 +57,7 @@ free_name(const struct incident *in, const struct source *s)
 static int
 put_ring(struct incident *in, struct incident_source *is, struct source *s)
 {
-	char *name = free_name(in, s);
+	autofree char *name = free_name(in, s);
 	int fd = openat(in->dir, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600), e;
 
 	if (fd < 0)
@@ -75,7 +70,6 @@ put_ring(struct incident *in, struct incident_source *is, struct source *s)
 		if (close(fd) != 0 && e == 0)
 			e = errno;
 	}
-	free(name);
 	return e;
 }
 
@@ -126,16 +120,11 @@ put_segments(struct incident *in, struct incident_source *is, struct source *s)
 static int
 put_channel(const struct incident *in, struct incident_source *is, struct source *s)
 {
-	char *ring;
-	int e;
-
 	if (s->channel == NULL)
 		return 0;
-	ring = tnf_xasprintf("%s.tnf", s->id);
+	autofree char *ring = tnf_xasprintf("%s.tnf", s->id);
 	source_note_context(s);
-	e = history_put_channel(s->history, s, in->dir, ring, note_file, is);
-	free(ring);
-	return e;
+	return history_put_channel(s->history, s, in->dir, ring, note_file, is);
 }
 
 static int
@@ -245,10 +234,9 @@ incident_commit(struct incident *in)
 static int
 incidents_open(const struct config *c)
 {
-	char *path = tnf_xasprintf("%s/incidents", c->directory);
+	autofree char *path = tnf_xasprintf("%s/incidents", c->directory);
 	int e = make_directory(path);
 
-	free(path);
 	errno = e;
 	return e != 0 ? -1 : path_open(O_RDONLY | O_DIRECTORY, "%s/incidents", c->directory);
 }
@@ -293,7 +281,7 @@ wait_for_child(pid_t pid)
 static void
 run_command(const char *command, const char *path, const char *trigger)
 {
-	char *text = tnf_xasprintf("%s \"$@\"", command);
+	autofree char *text = tnf_xasprintf("%s \"$@\"", command);
 	pid_t pid = fork();
 
 	if (pid == 0) {
@@ -306,7 +294,6 @@ run_command(const char *command, const char *path, const char *trigger)
 	if (status != 0)
 		say("run = %s: %s %d", command, WIFSIGNALED(status) ? "killed by signal" :
 		    "exit status", WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
-	free(text);
 }
 
 /* Only a trigger has commands: a question of another machine runs none. */

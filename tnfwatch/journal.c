@@ -6,10 +6,6 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
-#include <errno.h>
-#include <string.h>
-#include <unistd.h>
-
 #include "common/out.h"
 #include "tnfwatch/daemon.h"
 #include "tnfwatch/util.h"
@@ -52,13 +48,12 @@ void
 journal_incident(const struct config *c, const struct window *w, const char *path)
 {
 	const struct firing *first = &w->firing[0];
-	char *message;
 	struct out o;
 	int e;
 
 	if (c->journal == NULL)
 		return;
-	message = tnf_xasprintf("incident %s: %s", w->id, first->reason);
+	autofree char *message = tnf_xasprintf("incident %s: %s", w->id, first->reason);
 	tnf_out_memory(&o);
 	field(&o, "MESSAGE", message);
 	field(&o, "MESSAGE_ID", MESSAGE_ID);
@@ -73,5 +68,4 @@ journal_incident(const struct config *c, const struct window *w, const char *pat
 	if ((e = send_entry(c->journal, &o)) != 0)
 		say("journal = %s: %s", c->journal, strerror(e));
 	tnf_out_close(&o);
-	free(message);
 }

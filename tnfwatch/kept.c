@@ -1,15 +1,8 @@
 /*
  * kept.c - the commands about incidents: list, show, pin, rm.
  */
-#include <sys/stat.h>
-
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "common/text.h"
 #include "tnfwatch/config.h"
@@ -28,17 +21,13 @@ json_reason(const char *text)
 static void
 list_one(const struct config *c, const char *id)
 {
-	char *path = incident_path(c, id), *json = tnf_xasprintf("%s/incident.json", path);
-	char *text = read_text(json, JSON_MAX), *reason = text != NULL ?
-	    json_reason(text) : NULL;
+	autofree char *path = incident_path(c, id), *json = tnf_xasprintf("%s/incident.json", path);
+	autofree char *text = read_text(json, JSON_MAX);
+	autofree char *reason = text != NULL ? json_reason(text) : NULL;
 
 	tnf_printable_printf(stdout, "%-44s %8" PRIu64 "K %s %s\n", id,
 	    disk_usage(AT_FDCWD, path) / 1024, incident_pinned(c, id) ? "pinned" : "      ",
 	    reason != NULL ? reason : "");
-	free(reason);
-	free(text);
-	free(json);
-	free(path);
 }
 
 /* Incidents of one cause: of one trigger, with the same reason but for its numbers. */
@@ -52,17 +41,14 @@ struct cause {
 static void
 cause_of(const struct config *c, const char *id, struct cause *ret)
 {
-	char *json = tnf_xasprintf("%s/incidents/%s/incident.json", c->directory, id);
-	char *text = read_text(json, JSON_MAX);
-	char *reason = text != NULL ? json_reason(text) : NULL;
+	autofree char *json = tnf_xasprintf("%s/incidents/%s/incident.json", c->directory, id);
+	autofree char *text = read_text(json, JSON_MAX);
+	autofree char *reason = text != NULL ? json_reason(text) : NULL;
 	char *trigger = text != NULL ? cause_json(text, "\n  \"trigger\": {\"name\": ") : NULL;
 
 	*ret = (struct cause){ .trigger = trigger != NULL ? trigger : tnf_xstrdup(""),
 	    .reason = cause_numberless(reason != NULL ? reason : ""), .n = 1,
 	    .first = tnf_xstrdup(id), .last = tnf_xstrdup(id) };
-	free(reason);
-	free(text);
-	free(json);
 }
 
 static void
@@ -156,15 +142,13 @@ with_incident(const struct watch_options *o, const char *text,
     int (*fn)(const struct config *, const char *id, const char *path))
 {
 	struct config *c = config_read_places(o->config);
-	char *id = c != NULL && incidents_readable(c) ? incident_find(c, text) : NULL, *path;
+	autofree char *id = c != NULL && incidents_readable(c) ? incident_find(c, text) : NULL;
 	int status = 1;
 
 	if (id != NULL) {
-		path = incident_path(c, id);
+		autofree char *path = incident_path(c, id);
 		status = fn(c, id, path);
-		free(path);
 	}
-	free(id);
 	config_free(c);
 	return status;
 }
@@ -194,13 +178,11 @@ show_cause(const struct config *c, const char *id)
 static void
 show_why(const char *path)
 {
-	char *file = tnf_xasprintf("%s/why.txt", path), *text = read_text(file, JSON_MAX);
+	autofree char *file = tnf_xasprintf("%s/why.txt", path), *text = read_text(file, JSON_MAX);
 	char *rest = text, *line;
 
 	while ((line = strsep(&rest, "\n")) != NULL && *line != '\0' && strncmp(line, "   at ms", 8) != 0)
 		tnf_printable_printf(stdout, "%s\n", line);
-	free(file);
-	free(text);
 }
 
 static int
@@ -244,14 +226,13 @@ show_run(const struct watch_options *o, int argc, char **argv)
 static int
 pin_one(const struct config *c, const char *id, const char *path)
 {
-	char *file = tnf_xasprintf("%s/%s", path, INCIDENT_PINNED);
+	autofree char *file = tnf_xasprintf("%s/%s", path, INCIDENT_PINNED);
 	int fd = open(file, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
 
 	if (fd < 0)
 		say("%s: %s", file, strerror(errno));
 	else
 		close(fd);
-	free(file);
 	return fd >= 0 ? 0 : 1;
 }
 

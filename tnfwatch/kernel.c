@@ -2,12 +2,10 @@
  * kernel.c - the kernel's buffer: made as configured, mapped, asked.
  */
 #include <stdio.h>
-#include <string.h>
 
 #include <tnf/com.h>
 #include <tnf/tnfctl.h>
 
-#include "common/files.h"
 #include "kernel-probes/kernel_probes.h"
 #include "tnfwatch/config.h"
 #include "tnfwatch/source.h"

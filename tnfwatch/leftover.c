@@ -5,21 +5,13 @@
  * While a tnfwatch runs, the file segments/boot says on which boot.  A tnfwatch that ends in
  * order removes the file; if the file tells of another boot, the machine went down.
  */
-#include <sys/stat.h>
-
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
-#include <string.h>
-#include <unistd.h>
 
 #include <tnf/com.h>
 
 #include "analysis/json.h"
-#include "common/files.h"
 #include "common/proc.h"
 #include "format/core.h"
 #include "tnfwatch/config.h"
@@ -47,14 +39,11 @@ boot_of_before(const struct config *c)
 static void
 boot_note(const struct config *c)
 {
-	char *path = tnf_xasprintf(BOOT, c->directory);
-	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	autofree char *path = tnf_xasprintf(BOOT, c->directory);
+	autoclose int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 
 	if (fd < 0 || dprintf(fd, "%s\n", boot_id()) < 0 || fsync(fd) != 0)
 		say("%s: %s", path, strerror(errno));
-	if (fd >= 0)
-		close(fd);
-	free(path);
 }
 
 /* The extension of a trace file of ours; false: it has none, or nothing yet. */
@@ -62,13 +51,10 @@ static bool
 ext_read(const char *path, struct tnf_ext *ext)
 {
 	struct stat st;
-	int fd = tnf_open_regular(path, O_RDONLY, &st);
-	bool ok = fd >= 0 && pread(fd, ext, sizeof *ext, TNF_EXT_OFFSET) == sizeof *ext &&
-	    ext->magic == TNF_EXT_MAGIC;
+	autoclose int fd = tnf_open_regular(path, O_RDONLY, &st);
 
-	if (fd >= 0)
-		close(fd);
-	return ok;
+	return fd >= 0 && pread(fd, ext, sizeof *ext, TNF_EXT_OFFSET) == sizeof *ext &&
+	    ext->magic == TNF_EXT_MAGIC;
 }
 
 static bool
@@ -112,7 +98,7 @@ struct crash {
 static void
 crash_take(struct crash *x, const char *path, const char *name)
 {
-	char *to = tnf_xasprintf("%s/%s", x->temp, name);
+	autofree char *to = tnf_xasprintf("%s/%s", x->temp, name);
 	struct stat st;
 
 	if (stat(path, &st) == 0 && (int64_t)st.st_mtim.tv_sec * SECOND > x->last)
@@ -122,7 +108,6 @@ crash_take(struct crash *x, const char *path, const char *name)
 		x->files[x->n_files++] = tnf_xstrdup(name);
 	} else
 		say("%s: %s", path, strerror(errno));
-	free(to);
 }
 
 /* Is the segment of that ring?  "shop-4711.000001.tnf.zst" is of "shop-4711.tnf", not of
@@ -140,17 +125,14 @@ is_segment_of(const char *segment, const char *ring)
 static void
 crash_blank(const struct crash *x, const char *ring, char **segments, size_t n)
 {
-	int fd = path_open(O_RDWR | O_NOFOLLOW, "%s/%s", x->c->rings, ring);
-	char *segment;
+	autoclose int fd = path_open(O_RDWR | O_NOFOLLOW, "%s/%s", x->c->rings, ring);
 
 	for (size_t i = 0; fd >= 0 && i < n; i++)
 		if (is_segment_of(segments[i], ring)) {
-			segment = tnf_xasprintf("%s/segments/%s", x->c->directory, segments[i]);
+			autofree char *segment = tnf_xasprintf("%s/segments/%s", x->c->directory,
+			    segments[i]);
 			segment_blank(segment, fd);
-			free(segment);
 		}
-	if (fd >= 0)
-		close(fd);
 }
 
 static void
@@ -174,7 +156,7 @@ crash_rings(struct crash *x, char **segments, size_t n_segments)
 static void
 crash_json(const struct crash *x)
 {
-	int fd = path_open(O_WRONLY | O_CREAT | O_TRUNC, "%s/incident.json", x->temp);
+	autoclose int fd = path_open(O_WRONLY | O_CREAT | O_TRUNC, "%s/incident.json", x->temp);
 	struct out o;
 
 	if (fd >= 0 && tnf_out_init(&o, fd) == 0) {
@@ -195,15 +177,14 @@ crash_json(const struct crash *x)
 		tnf_out_close(&o);
 		fsync(fd);
 	}
-	if (fd >= 0)
-		close(fd);
 }
 
 static void
 crash_keep(const struct config *c, const char *boot)
 {
-	char *incidents = tnf_xasprintf("%s/incidents", c->directory), *path, **segments;
-	char *where = tnf_xasprintf("%s/segments", c->directory);
+	autofree char *incidents = tnf_xasprintf("%s/incidents", c->directory);
+	char *path, **segments;
+	autofree char *where = tnf_xasprintf("%s/segments", c->directory);
 	struct crash x = { .c = c, .boot = boot };
 	size_t n = names_in(where, ".tnf.zst", &segments);
 
@@ -230,8 +211,6 @@ crash_keep(const struct config *c, const char *boot)
 	free(path);
 	free(x.temp);
 	free(x.id);
-	free(where);
-	free(incidents);
 }
 
 static int
@@ -246,14 +225,13 @@ static void
 remove_begun(const struct config *c)
 {
 	struct dirent **found = NULL;
-	int n = scandir(c->rings, &found, is_begun, alphasort), fd;
+	int n = scandir(c->rings, &found, is_begun, alphasort);
 
 	for (int i = 0; i < n; i++) {
-		fd = path_open(O_RDWR | O_NOFOLLOW | O_NONBLOCK, "%s/%s", c->rings, found[i]->d_name);
+		autoclose int fd = path_open(O_RDWR | O_NOFOLLOW | O_NONBLOCK, "%s/%s", c->rings,
+		    found[i]->d_name);
 		if (fd >= 0 && fcntl(fd, F_SETLEASE, F_WRLCK) == 0)
 			path_unlink("%s/%s", c->rings, found[i]->d_name);
-		if (fd >= 0)
-			close(fd);
 		free(found[i]);
 	}
 	free(found);
@@ -263,7 +241,7 @@ remove_begun(const struct config *c)
 static void
 remove_rest(const struct config *c)
 {
-	char *where = tnf_xasprintf("%s/segments", c->directory), *path, **names;
+	char *where = tnf_xasprintf("%s/segments", c->directory), **names;
 	size_t n = names_in(where, "", &names);
 	struct tnf_ext ext;
 
@@ -273,10 +251,9 @@ remove_rest(const struct config *c)
 	free(where);
 	n = names_in(c->rings, ".tnf", &names);
 	for (size_t i = 0; i < n; i++) {
-		path = tnf_xasprintf("%s/%s", c->rings, names[i]);
+		autofree char *path = tnf_xasprintf("%s/%s", c->rings, names[i]);
 		if (ext_read(path, &ext) && !is_of_this_boot(&ext))
 			unlink(path);
-		free(path);
 	}
 	names_free(names, n);
 	remove_begun(c);

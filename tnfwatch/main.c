@@ -3,19 +3,14 @@
  */
 #include <sys/utsname.h>
 
-#include <errno.h>
-#include <fcntl.h>
 #include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "analysis/pretty-names.h"
 #include "analysis/timespec.h"
 #include "common/text.h"
-#include "common/xalloc.h"
 #include "tnfwatch/config.h"
 #include "tnfwatch/util.h"
 #include "tnfwatch/watch.h"
@@ -24,7 +19,8 @@
 static int
 fleet_run(const struct watch_options *o, const char *command, int argc, char **argv)
 {
-	char *path = tnf_program_path("tnffleet"), **list = tnf_xcalloc((size_t)argc + 5, sizeof *list);
+	autofree char **list = tnf_xcalloc((size_t)argc + 5, sizeof *list);
+	autofree char *path = tnf_program_path("tnffleet");
 
 	list[0] = program_invocation_name;
 	list[1] = (char *)(uintptr_t)"-c";
@@ -33,8 +29,6 @@ fleet_run(const struct watch_options *o, const char *command, int argc, char **a
 	memcpy(list + 4, argv, (size_t)argc * sizeof *list);
 	execvp(path, list);
 	say("%s: %s: install tnf-fleet", path, strerror(errno));
-	free(list);
-	free(path);
 	return 1;
 }
 
@@ -139,12 +133,11 @@ static int
 fire_and_wait(const struct watch_options *o, const char *const *words)
 {
 	struct config *c = config_read_places(o->config);
-	char *id = c != NULL ? ask_line(c, words) : NULL;
+	autofree char *id = c != NULL ? ask_line(c, words) : NULL;
 	int status = 1;
 
 	if (id != NULL && (status = fire_wait(c, id)) == 0)
 		puts(id);
-	free(id);
 	config_free(c);
 	return fflush(stdout) == 0 ? status : 1;
 }

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <sys/resource.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "tnfwatch/daemon.h"
 #include "tnfwatch/util.h"

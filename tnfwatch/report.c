@@ -3,18 +3,11 @@
  * the operation that fired took so long.
  */
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
-#include <string.h>
-#include <unistd.h>
 
-#include "common/xalloc.h"
 #include "tnfwatch/daemon.h"
 #include "tnfwatch/util.h"
 
@@ -75,14 +68,14 @@ report_start(int dir, const struct report *r)
 	const struct part *part = &parts[r->part];
 	int64_t begins = part->option == NULL && r->began - MARGIN < r->from ? r->began - MARGIN : r->from;
 	int64_t wall = begins + now_wall() - now_mono();
-	char *program = tnf_program_path("tnfdump"),
-	    *from = tnf_xasprintf("--from=@%lld", (long long)begins),
-	    *until = tnf_xasprintf("--until=@%lld", (long long)r->until), **argv;
+	autofree char *program = tnf_program_path("tnfdump");
+	autofree char *from = tnf_xasprintf("--from=@%lld", (long long)begins);
+	autofree char *until = tnf_xasprintf("--until=@%lld", (long long)r->until);
 	struct dirent **found = NULL;
 	int n = scandirat(dir, ".", &found, incident_is_trace, alphasort), at = 0;
 	pid_t pid = 0;
 
-	argv = tnf_xcalloc((size_t)(n > 0 ? n : 0) + 6, sizeof *argv);
+	autofree char **argv = tnf_xcalloc((size_t)(n > 0 ? n : 0) + 6, sizeof *argv);
 	argv[at++] = program;
 	argv[at++] = part->option != NULL ? (char *)(uintptr_t)part->option : r->why;
 	argv[at++] = from;
@@ -95,10 +88,6 @@ report_start(int dir, const struct report *r)
 	for (int i = 0; i < n; i++)
 		free(found[i]);
 	free(found);
-	free(argv);
-	free(program);
-	free(from);
-	free(until);
 	return pid > 0 ? pid : 0;
 }
 
@@ -177,7 +166,7 @@ reports_add(struct reports *r, const struct config *c, const struct writer *w)
 static void
 report_settle(const struct config *c, const struct report *r, int status)
 {
-	int dir = incident_open(c, r->id);
+	autoclose int dir = incident_open(c, r->id);
 
 	if (dir < 0)
 		return;
@@ -185,7 +174,6 @@ report_settle(const struct config *c, const struct report *r, int status)
 		unlinkat(dir, TEMP, 0);
 	else
 		incident_make_room(c);
-	close(dir);
 }
 
 bool

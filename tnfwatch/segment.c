@@ -1,21 +1,13 @@
 /*
  * segment.c - some blocks of a ring as a trace file of its own, compressed.
  */
-#include <sys/stat.h>
-
-#include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 #include <zstd.h>
 
 #include <tnf/com.h>
 
-#include "common/files.h"
 #include "tnfwatch/segment.h"
 #include "tnfwatch/util.h"
 
@@ -197,7 +189,7 @@ segment_pack(const struct segment *s, struct packed *p)
 static int
 write_whole(int dir, const char *name, const void *bytes, size_t size, bool sync)
 {
-	char *temp = tnf_xasprintf("%s.tmp", name);
+	autofree char *temp = tnf_xasprintf("%s.tmp", name);
 	int fd = openat(dir, temp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600), e;
 
 	if (fd < 0)
@@ -212,7 +204,6 @@ write_whole(int dir, const char *name, const void *bytes, size_t size, bool sync
 		if (e != 0)
 			unlinkat(dir, temp, 0);
 	}
-	free(temp);
 	return e;
 }
 
@@ -416,23 +407,14 @@ segment_free(struct segment *s)
 static int
 copy_file(const char *path, int dir, const char *name)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC), e;
-	unsigned char *bytes;
+	autoclose int fd = open(path, O_RDONLY | O_CLOEXEC);
 	struct stat st;
 
-	if (fd < 0)
+	if (fd < 0 || fstat(fd, &st) != 0)
 		return errno;
-	if (fstat(fd, &st) != 0) {
-		e = errno;
-		close(fd);
-		return e;
-	}
-	bytes = tnf_xcalloc(1, (size_t)st.st_size + 1);
-	e = read(fd, bytes, (size_t)st.st_size) == st.st_size ?
+	autofree unsigned char *bytes = tnf_xcalloc(1, (size_t)st.st_size + 1);
+	return read(fd, bytes, (size_t)st.st_size) == st.st_size ?
 	    write_whole(dir, name, bytes, (size_t)st.st_size, false) : EIO;
-	free(bytes);
-	close(fd);
-	return e;
 }
 
 int
@@ -482,7 +464,7 @@ static unsigned char *
 segment_unpack(const char *path, size_t *ret)
 {
 	unsigned char *packed = NULL, *bytes = NULL;
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	autoclose int fd = open(path, O_RDONLY | O_CLOEXEC);
 	struct stat st;
 	uint64_t size;
 
@@ -496,8 +478,6 @@ segment_unpack(const char *path, size_t *ret)
 			bytes = NULL;
 		}
 	}
-	if (fd >= 0)
-		close(fd);
 	free(packed);
 	return bytes;
 }
@@ -506,16 +486,12 @@ static int
 blank_block(int fd, uint64_t at, const struct tnf_block_header *in, uint32_t block_size)
 {
 	struct tnf_block_header there;
-	unsigned char *blank;
-	int e;
 
 	if (pread(fd, &there, sizeof there, (off_t)at) != sizeof there ||
 	    there.generation != in->generation)
 		return 0;
-	blank = tnf_xcalloc(1, block_size);
-	e = pwrite_all(fd, blank, block_size, at);
-	free(blank);
-	return e;
+	autofree unsigned char *blank = tnf_xcalloc(1, block_size);
+	return pwrite_all(fd, blank, block_size, at);
 }
 
 int
@@ -524,7 +500,7 @@ segment_blank(const char *path, int fd)
 	struct tnf_block_header in;
 	struct tnf_file_header h;
 	size_t size = 0;
-	unsigned char *bytes = segment_unpack(path, &size);
+	autofree unsigned char *bytes = segment_unpack(path, &size);
 	int e = 0;
 
 	if (bytes == NULL)
@@ -538,6 +514,5 @@ segment_blank(const char *path, int fd)
 		if (in.generation != TNF_GENERATION_FREE && in.generation != TNF_GENERATION_TAG)
 			e = blank_block(fd, at, &in, h.block_size);
 	}
-	free(bytes);
 	return e;
 }

@@ -8,9 +8,6 @@
 #include <sys/un.h>
 
 #include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include <tnf/probe.h>
 #include <tnf/tnfctl.h>
@@ -42,11 +39,10 @@ notify(const char *text)
 void
 notify_reloading(void)
 {
-	char *text = tnf_xasprintf("RELOADING=1\nMONOTONIC_USEC=%lld",
+	autofree char *text = tnf_xasprintf("RELOADING=1\nMONOTONIC_USEC=%lld",
 	    (long long)(now_mono() / 1000));
 
 	notify(text);
-	free(text);
 }
 
 int64_t
@@ -72,7 +68,7 @@ self_enable(tnfctl_handle_t *h)
 struct source *
 self_begin(const struct config *c)
 {
-	char *path = tnf_xasprintf("%s/tnfwatch-%d.tnf", c->rings, (int)getpid());
+	autofree char *path = tnf_xasprintf("%s/tnfwatch-%d.tnf", c->rings, (int)getpid());
 	struct source *s = NULL;
 	tnfctl_handle_t *h = NULL;
 	tnfctl_errcode_t err;
@@ -89,7 +85,6 @@ self_begin(const struct config *c)
 		say("marks are not kept: %s: %s", tnfctl_strerror(err), tnfctl_error_detail());
 	if (h != NULL)
 		tnfctl_close(h, TNFCTL_TARG_DEFAULT);
-	free(path);
 	return s;
 }
 

@@ -2,15 +2,9 @@
  * source-write.c - writes the contents of a source as a trace file of an incident.
  */
 #include <sys/sendfile.h>
-#include <sys/stat.h>
-
-#include <errno.h>
-#include <string.h>
-#include <unistd.h>
 
 #include <tnf/context.h>
 
-#include "common/files.h"
 #include "tnfwatch/channel.h"
 #include "tnfwatch/history.h"
 #include "tnfwatch/source.h"
@@ -20,7 +14,7 @@
 static int
 write_header(const struct blocks *b, int fd, uint64_t context)
 {
-	unsigned char *block = tnf_xcalloc(1, b->block_size);
+	autofree unsigned char *block = tnf_xcalloc(1, b->block_size);
 	struct tnf_ext ext;
 
 	memcpy(block, b->base, b->block_size);
@@ -28,9 +22,8 @@ write_header(const struct blocks *b, int fd, uint64_t context)
 	ext.extra_offset = context > 0 ? b->size : 0;
 	ext.extra_size = context;
 	memcpy(block + TNF_EXT_OFFSET, &ext, sizeof ext);
-	int e = pwrite_all(fd, block, b->block_size, 0);
-	free(block);
-	return e;
+
+	return pwrite_all(fd, block, b->block_size, 0);
 }
 
 static bool

@@ -2,21 +2,15 @@
  * source.c - one thing that is watched: a process, a file, the kernel.
  */
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <string.h>
-#include <unistd.h>
 
 #include <tnf/context.h>
 
-#include "common/files.h"
 #include "libtnf/context-write.h"
 #include "tnfwatch/channel.h"
 #include "tnfwatch/history.h"

@@ -3,14 +3,9 @@
  * for as long as it may be making its ring itself.
  */
 #include <sys/file.h>
-#include <sys/stat.h>
 
-#include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "common/proc.h"
 #include "tnfwatch/daemon.h"
@@ -74,7 +69,8 @@ start_write(const struct config *c, int fd)
 int
 start_tell(const struct config *c)
 {
-	char *path = tnf_xasprintf("%s/" NAME, c->run), *temp = tnf_xasprintf("%s.tmp", path);
+	autofree char *path = tnf_xasprintf("%s/" NAME, c->run);
+	autofree char *temp = tnf_xasprintf("%s.tmp", path);
 	int fd, e = 0, copy = -1;
 
 	unlink(temp);
@@ -92,8 +88,6 @@ start_tell(const struct config *c)
 		close(fd);
 		fd = -1;
 	}
-	free(path);
-	free(temp);
 	errno = e;
 	return fd;
 }

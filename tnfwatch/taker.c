@@ -4,12 +4,8 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <fnmatch.h>
 #include <linux/cn_proc.h>
 #include <linux/connector.h>
@@ -17,8 +13,6 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
-#include <string.h>
-#include <unistd.h>
 
 #include <tnf/tnfctl.h>
 
@@ -492,7 +486,7 @@ taker_try(struct taking *t, pid_t pid)
 static void
 taker_scan(struct taking *t)
 {
-	DIR *dir = opendir("/proc");
+	autoclosedir DIR *dir = opendir("/proc");
 	struct dirent *d;
 	pid_t pid;
 
@@ -500,8 +494,6 @@ taker_scan(struct taking *t)
 		if ((pid = (pid_t)atoi(d->d_name)) > 0 && pid != getpid() && pid != getppid() &&
 		    process_section_of(t->c, pid) >= 0 && is_new(t, pid))
 			taker_try(t, pid);
-	if (dir != NULL)
-		closedir(dir);
 }
 
 static void

@@ -153,11 +153,9 @@ source_forget(struct trigger_source *s)
 void
 source_free(struct trigger_source *s)
 {
-	struct probe_use *use;
-
 	if (s == NULL)
 		return;
-	use = (struct probe_use *)(void *)s->uses.base;
+	autofree struct probe_use *use = (struct probe_use *)(void *)s->uses.base;
 	source_forget(s);
 	pairs_free(s->pairs);
 	states_end(s->states);
@@ -173,7 +171,6 @@ source_free(struct trigger_source *s)
 	span_probes_free(s);
 	for (size_t i = 0; i < s->uses.n; i++)
 		free(use[i].watches);
-	free(use);
 	free(s->watches);
 	free(s->name);
 	free(s);

@@ -2,15 +2,9 @@
  * unsynced.c - incidents that have their name, and may not be on the disk yet.
  */
 #include <sys/file.h>
-#include <sys/stat.h>
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
-#include <string.h>
-#include <unistd.h>
 
-#include "common/files.h"
 #include "tnfwatch/config.h"
 #include "tnfwatch/incident.h"
 #include "tnfwatch/util.h"
@@ -25,7 +19,7 @@
 static int
 each_file(int dir, int (*fn)(int dir, const char *name, void *arg), void *arg)
 {
-	DIR *list = directory_open(dir, ".");
+	autoclosedir DIR *list = directory_open(dir, ".");
 	struct dirent *d;
 	int e = 0;
 
@@ -34,7 +28,6 @@ each_file(int dir, int (*fn)(int dir, const char *name, void *arg), void *arg)
 	while (e == 0 && (d = readdir(list)) != NULL)
 		if (d->d_name[0] != '.')
 			e = fn(dir, d->d_name, arg);
-	closedir(list);
 	return e;
 }
 
@@ -86,7 +79,7 @@ static int
 sum_file(int dir, const char *name, uint64_t *size, uint64_t *sum)
 {
 	static unsigned char bytes[PIECE];
-	int fd = open_file(dir, name), e;
+	autoclose int fd = open_file(dir, name);
 	ssize_t n = 1;
 
 	*size = *sum = 0;
@@ -95,10 +88,7 @@ sum_file(int dir, const char *name, uint64_t *size, uint64_t *sum)
 		*sum = sum_words(*sum, bytes, (size_t)n);
 		*size += (uint64_t)n;
 	}
-	e = fd < 0 || n < 0 ? errno : 0;
-	if (fd >= 0)
-		close(fd);
-	return e;
+	return fd < 0 || n < 0 ? errno : 0;
 }
 
 static int
@@ -228,7 +218,8 @@ is_whole(int dir)
 static void
 clean_one(const struct config *c, const char *id, int all)
 {
-	int dir = openat(all, id, O_RDONLY | O_DIRECTORY | O_CLOEXEC), e = 0;
+	autoclose int dir = openat(all, id, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int e = 0;
 
 	/* A writer that lives syncs its incident itself, and holds the lock. */
 	if (dir >= 0 && faccessat(dir, NOTE, F_OK, 0) == 0 && flock(dir, LOCK_EX | LOCK_NB) == 0) {
@@ -240,20 +231,16 @@ clean_one(const struct config *c, const char *id, int all)
 		if (e != 0)
 			say("%s: %s", id, strerror(e));
 	}
-	if (dir >= 0)
-		close(dir);
 }
 
 void
 unsynced_clean(const struct config *c)
 {
-	int all = path_open(O_RDONLY | O_DIRECTORY, "%s/incidents", c->directory);
+	autoclose int all = path_open(O_RDONLY | O_DIRECTORY, "%s/incidents", c->directory);
 	char **list;
 	size_t n = incident_list(c, &list);
 
 	for (size_t i = 0; all >= 0 && i < n; i++)
 		clean_one(c, list[i], all);
-	if (all >= 0)
-		close(all);
 	names_free(list, n);
 }

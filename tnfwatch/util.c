@@ -3,17 +3,11 @@
  */
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 
 #include <ctype.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
-#include <string.h>
 #include <time.h>
-#include <unistd.h>
 
-#include "common/files.h"
 #include "common/proc.h"
 #include "common/text.h"
 #include "format/core.h"
@@ -78,7 +72,7 @@ make_directory(const char *path)
 static int
 remove_inside(int dir, const char *name)
 {
-	DIR *list = directory_open(dir, name);
+	autoclosedir DIR *list = directory_open(dir, name);
 	struct dirent *d;
 	int e = 0, one;
 
@@ -87,7 +81,6 @@ remove_inside(int dir, const char *name)
 	while ((d = directory_next(list)) != NULL)
 		if ((one = remove_all(dirfd(list), d->d_name)) != 0)
 			e = one;
-	closedir(list);
 	return e;
 }
 
@@ -136,7 +129,7 @@ disk_usage(int dir, const char *name)
 char *
 read_text(const char *path, size_t max)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	autoclose int fd = open(path, O_RDONLY | O_CLOEXEC);
 	size_t n = 0;
 	ssize_t r;
 
@@ -145,7 +138,6 @@ read_text(const char *path, size_t max)
 	char *text = tnf_xcalloc(1, max + 1);
 	while (n < max && (r = read(fd, text + n, max - n)) > 0)
 		n += (size_t)r;
-	close(fd);
 	return text;
 }
 
@@ -203,11 +195,10 @@ path_exists(const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	char *path = tnf_xvasprintf(fmt, ap);
+	autofree char *path = tnf_xvasprintf(fmt, ap);
 	va_end(ap);
-	bool is = access(path, F_OK) == 0;
-	free(path);
-	return is;
+
+	return access(path, F_OK) == 0;
 }
 
 int
@@ -216,12 +207,9 @@ path_open(int flags, const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	char *path = tnf_xvasprintf(fmt, ap);
+	autofree char *path = tnf_xvasprintf(fmt, ap);
 	va_end(ap);
-	int fd = open(path, flags | O_CLOEXEC, 0600), e = errno;
-	free(path);
-	errno = e;
-	return fd;
+	return open(path, flags | O_CLOEXEC, 0600);
 }
 
 void
@@ -230,10 +218,9 @@ path_unlink(const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	char *path = tnf_xvasprintf(fmt, ap);
+	autofree char *path = tnf_xvasprintf(fmt, ap);
 	va_end(ap);
 	unlink(path);
-	free(path);
 }
 
 void

@@ -1,5 +1,6 @@
 /*
- * util.h - functions that all of tnfwatch uses.
+ * util.h - functions that all of tnfwatch uses.  The headers that common/files.h and
+ * common/xalloc.h bring come with it.
  */
 #ifndef TNFWATCH_UTIL_H
 #define TNFWATCH_UTIL_H
@@ -8,6 +9,7 @@
 #include <stdint.h>
 
 #include "analysis/timespec.h"
+#include "common/files.h"
 #include "common/xalloc.h"
 
 #define MS	INT64_C(1000000)

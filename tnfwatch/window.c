@@ -3,12 +3,8 @@
  */
 #include <sys/file.h>
 
-#include <dirent.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "analysis/attrs.h"
 #include "analysis/json.h"
@@ -244,13 +240,11 @@ window_note_done(const struct config *c, const char *id)
 static bool
 is_made(const struct config *c, const char *id)
 {
-	int fd = path_open(O_RDONLY | O_DIRECTORY, "%s/incidents/" INCIDENT_TEMP "%s", c->directory, id);
-	bool is = path_exists("%s/incidents/%s", c->directory, id) ||
-	    (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) != 0);
+	autoclose int fd = path_open(O_RDONLY | O_DIRECTORY, "%s/incidents/" INCIDENT_TEMP "%s",
+	    c->directory, id);
 
-	if (fd >= 0)
-		close(fd);
-	return is;
+	return path_exists("%s/incidents/%s", c->directory, id) ||
+	    (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) != 0);
 }
 
 static int
@@ -298,12 +292,12 @@ window_notes_left(const struct config *c,
 {
 	struct dirent **found = NULL;
 	int n = scandir(c->run, &found, is_note, alphasort);
-	char *path, *text, *rest, *boot, *directory;
+	char *text, *rest, *boot, *directory;
 
 	for (int i = 0; i < n; i++) {
 		const char *id = found[i]->d_name + strlen(NOTE);
 
-		path = tnf_xasprintf("%s/" NOTE "%s", c->run, id);
+		autofree char *path = tnf_xasprintf("%s/" NOTE "%s", c->run, id);
 		rest = text = read_text(path, NOTE_MAX);
 		boot = next_line(&rest);
 		directory = next_line(&rest);
@@ -314,7 +308,6 @@ window_notes_left(const struct config *c,
 		    strcmp(directory, c->directory) == 0 && !is_made(c, id))
 			note_read(rest, fn, arg);
 		free(text);
-		free(path);
 		free(found[i]);
 	}
 	free(found);
