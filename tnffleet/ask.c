@@ -414,39 +414,33 @@ ask_gives_up(const struct ask *a, struct ask_host *h, int64_t last)
 static bool
 ask_file(struct ask *a, struct ask_host *h, int dir, const struct fleet_file *f)
 {
-	char *part = tnf_xasprintf(".part-%s", f->name);
+	autofree char *part = tnf_xasprintf(".part-%s", f->name);
 	struct stat st;
 	int64_t at, got, last = now_mono();
-	int fd = -1;
-	bool good = false;
 
 	if (fstatat(dir, f->name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode) &&
 	    st.st_size == f->size) {
 		h->again += st.st_size;
-		free(part);
 		return true;
 	}
-	fd = openat(dir, part, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
-	if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode)) {
-		at = st.st_size <= f->size ? st.st_size : 0;
-		if (at == 0 && st.st_size > 0 && ftruncate(fd, 0) != 0)
-			at = -1;
-		h->again += at;
-		while (at >= 0 && at < f->size && !ask_gives_up(a, h, last)) {
-			if (ask_chunk(a, h, f, fd, at, &got)) {
-				at += got;
-				h->bytes += got;
-				last = now_mono();
-			} else
-				ask_pause(4 * POLL_NS);
-		}
-		good = at == f->size && fsync(fd) == 0 && renameat(dir, part, dir, f->name) == 0;
-	} else
+	autoclose int fd = openat(dir, part, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd < 0 || fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
 		snprintf(h->why, sizeof h->why, "%s: %s", f->name, strerror(errno));
-	if (fd >= 0)
-		close(fd);
-	free(part);
-	return good;
+		return false;
+	}
+	at = st.st_size <= f->size ? st.st_size : 0;
+	if (at == 0 && st.st_size > 0 && ftruncate(fd, 0) != 0)
+		at = -1;
+	h->again += at;
+	while (at >= 0 && at < f->size && !ask_gives_up(a, h, last)) {
+		if (ask_chunk(a, h, f, fd, at, &got)) {
+			at += got;
+			h->bytes += got;
+			last = now_mono();
+		} else
+			ask_pause(4 * POLL_NS);
+	}
+	return at == f->size && fsync(fd) == 0 && renameat(dir, part, dir, f->name) == 0;
 }
 
 /* Asks for the list of the host's files until the host has all of them; false: given up. */

@@ -29,8 +29,7 @@ agent_record_path(const struct agent *a, const char *question)
 bool
 agent_record_read(const struct agent *a, const char *question, struct fleet_message *m)
 {
-	autofree char *path = agent_record_path(a, question);
-	autofree char *text = read_text(path, FLEET_HEAD_MAX);
+	autofree char *text = path_text(FLEET_HEAD_MAX, "%s/%s", a->directory, question);
 
 	return text != NULL && fleet_decode(text, strlen(text), m, NULL);
 }
@@ -56,14 +55,9 @@ agent_record_write(const struct agent *a, const struct fleet_message *m)
 static bool
 sync_path(const char *path, int flags)
 {
-	int fd = open(path, flags | O_RDONLY | O_CLOEXEC), e;
+	autoclose int fd = open(path, flags | O_RDONLY | O_CLOEXEC);
 
-	if (fd < 0)
-		return false;
-	e = fsync(fd) == 0 ? 0 : errno;
-	close(fd);
-	errno = e;
-	return e == 0;
+	return fd >= 0 && fsync(fd) == 0;
 }
 
 void

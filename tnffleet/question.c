@@ -50,7 +50,7 @@ ask_directory(struct ask *a, bool asks_more)
 	size_t size;
 	bool good = false;
 
-	if ((text = read_text(path, FLEET_HEAD_MAX)) != NULL) {
+	if ((text = path_text(FLEET_HEAD_MAX, "%s", path)) != NULL) {
 		if (asks_more)
 			say("%s: holds the answer to a question: give another directory, or only "
 			    "-o to go on", a->directory);

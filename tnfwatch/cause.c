@@ -71,29 +71,22 @@ cause_numberless(const char *text)
 static char *
 cause_of(const struct config *c, const char *name)
 {
-	char *path = tnf_xasprintf("%s/incidents/%s/incident.json", c->directory, name);
-	autofree char *json = read_text(path, TEXT_MAX);
-	char *why, *cause = NULL, *end;
+	autofree char *json = path_text(TEXT_MAX, "%s/incidents/%s/incident.json", c->directory,
+	    name);
+	autofree char *why = path_text(TEXT_MAX, "%s/incidents/%s/why.txt", c->directory, name);
+	char *end = why;
 
-	free(path);
-	path = tnf_xasprintf("%s/incidents/%s/why.txt", c->directory, name);
-	why = read_text(path, TEXT_MAX);
-	if (json != NULL && why != NULL) {
-		autofree char *trigger = cause_json(json, "\n  \"trigger\": {\"name\": ");
-		autofree char *probe = cause_json(json, "\"probe\":");
-		end = why;
-		for (int i = 0; i < CAUSE_LINES && end != NULL; i++)
-			end = strchr(end + (i > 0), '\n');
-		if (end != NULL)
-			*end = '\0';
-		end = tnf_xasprintf("%s\n%s\n%s", trigger != NULL ? trigger : "",
-		    probe != NULL ? probe : "", why);
-		cause = cause_numberless(end);
-		free(end);
-	}
-	free(why);
-	free(path);
-	return cause;
+	if (json == NULL || why == NULL)
+		return NULL;
+	autofree char *trigger = cause_json(json, "\n  \"trigger\": {\"name\": ");
+	autofree char *probe = cause_json(json, "\"probe\":");
+	for (int i = 0; i < CAUSE_LINES && end != NULL; i++)
+		end = strchr(end + (i > 0), '\n');
+	if (end != NULL)
+		*end = '\0';
+	autofree char *text = tnf_xasprintf("%s\n%s\n%s", trigger != NULL ? trigger : "",
+	    probe != NULL ? probe : "", why);
+	return cause_numberless(text);
 }
 
 /* Is the incident younger than that? */

@@ -21,6 +21,14 @@ config_name_good(const char *name)
 	    strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.") == n;
 }
 
+/* Says what is wrong with a value; false, which the setter returns. */
+static bool
+wrong(struct config_reader *r, const char *key, const char *value, const char *fact)
+{
+	config_mistake(r, r->value_line, "%s = %s: %s", key, value, fact);
+	return false;
+}
+
 /* Setters. */
 
 static bool
@@ -36,29 +44,24 @@ set_string(struct config_reader *r, const char *key, const char *value, void *at
 static bool
 set_path(struct config_reader *r, const char *key, const char *value, void *at)
 {
-	if (value[0] != '/') {
-		config_mistake(r, r->value_line, "%s = %s: not a path from the root: begin it "
-		    "with /", key, value);
-		return false;
-	}
-	return set_string(r, key, value, at);
+	return *value == '/' ? set_string(r, key, value, at) :
+	    wrong(r, key, value, "not a path from the root: begin it with /");
 }
 
 /* Several, with blanks between them. */
 static bool
 set_paths(struct config_reader *r, const char *key, const char *value, void *at)
 {
-	char *copy = tnf_xstrdup(value), *rest = copy, *word;
-	bool good = true;
+	autofree char *copy = tnf_xstrdup(value);
+	char *rest = copy, *word;
 
-	while (good && (word = strsep(&rest, " \t")) != NULL)
+	while ((word = strsep(&rest, " \t")) != NULL)
 		if (*word != '\0' && *word != '/') {
-			good = false;
 			config_mistake(r, r->value_line, "%s: %s: not a path from the root: begin it "
 			    "with /", key, word);
+			return false;
 		}
-	free(copy);
-	return good && set_string(r, key, value, at);
+	return set_string(r, key, value, at);
 }
 
 /* A path below /sys/fs/cgroup, as /proc/PID/cgroup has it. */
@@ -76,11 +79,8 @@ set_duration(struct config_reader *r, const char *key, const char *value, void *
 {
 	int64_t ns;
 
-	if (!duration_parse(value, &ns) || ns < 0) {
-		config_mistake(r, r->value_line, "%s = %s: not a duration: write 200ms, 5s, 2m", key,
-		    value);
-		return false;
-	}
+	if (!duration_parse(value, &ns) || ns < 0)
+		return wrong(r, key, value, "not a duration: write 200ms, 5s, 2m");
 	*(int64_t *)at = ns;
 	return true;
 }
@@ -88,10 +88,7 @@ set_duration(struct config_reader *r, const char *key, const char *value, void *
 static bool
 set_size(struct config_reader *r, const char *key, const char *value, void *at)
 {
-	if (size_parse(value, at))
-		return true;
-	config_mistake(r, r->value_line, "%s = %s: not a size: write 512k, 16m, 1g", key, value);
-	return false;
+	return size_parse(value, at) || wrong(r, key, value, "not a size: write 512k, 16m, 1g");
 }
 
 /* The size of a buffer, as libtnfctl takes it. */
@@ -102,10 +99,8 @@ set_buffer(struct config_reader *r, const char *key, const char *value, void *at
 
 	if (!set_size(r, key, value, &n))
 		return false;
-	if (n < SIZE_MIN || n > 1u << 30) {
-		config_mistake(r, r->value_line, "%s = %s: a buffer has 128k to 1g", key, value);
-		return false;
-	}
+	if (n < SIZE_MIN || n > 1u << 30)
+		return wrong(r, key, value, "a buffer has 128k to 1g");
 	*(uint64_t *)at = n;
 	return true;
 }
@@ -121,8 +116,7 @@ set_flag(struct config_reader *r, const char *key, const char *value, void *at)
 			*(bool *)at = strcmp(value, yes[i]) == 0;
 			return true;
 		}
-	config_mistake(r, r->value_line, "%s = %s: write yes or no", key, value);
-	return false;
+	return wrong(r, key, value, "write yes or no");
 }
 
 static bool
@@ -142,10 +136,8 @@ set_count(struct config_reader *r, const char *key, const char *value, void *at)
 	char *end;
 	unsigned long n = strtoul(value, &end, 10);
 
-	if (!isdigit((unsigned char)*value) || *end != '\0' || n == 0 || n > 1000000000) {
-		config_mistake(r, r->value_line, "%s = %s: not a number from 1 on", key, value);
-		return false;
-	}
+	if (!isdigit((unsigned char)*value) || *end != '\0' || n == 0 || n > 1000000000)
+		return wrong(r, key, value, "not a number from 1 on");
 	*(unsigned *)at = (unsigned)n;
 	return true;
 }
@@ -173,10 +165,8 @@ set_pid(struct config_reader *r, const char *key, const char *value, void *at)
 	char *end;
 	long pid = strtol(value, &end, 10);
 
-	if (*value == '\0' || *end != '\0' || pid <= 0 || pid > INT32_MAX) {
-		config_mistake(r, r->value_line, "%s = %s: not the number of a process", key, value);
-		return false;
-	}
+	if (*value == '\0' || *end != '\0' || pid <= 0 || pid > INT32_MAX)
+		return wrong(r, key, value, "not the number of a process");
 	*(pid_t *)at = (pid_t)pid;
 	return true;
 }
@@ -186,10 +176,8 @@ set_segments(struct config_reader *r, const char *key, const char *value, void *
 {
 	bool memory = strcmp(value, "memory") == 0;
 
-	if (!memory && strcmp(value, "disk") != 0) {
-		config_mistake(r, r->value_line, "%s = %s: write memory or disk", key, value);
-		return false;
-	}
+	if (!memory && strcmp(value, "disk") != 0)
+		return wrong(r, key, value, "write memory or disk");
 	*(bool *)at = memory;
 	return true;
 }
@@ -212,9 +200,7 @@ set_rate(struct config_reader *r, const char *key, const char *value, void *at)
 			t->limit_ns = unit[i].ns;
 			return true;
 		}
-	config_mistake(r, r->value_line, "%s = %s: not a limit: write 6/hour (second, minute, hour, day)",
-	    key, value);
-	return false;
+	return wrong(r, key, value, "not a limit: write 6/hour (second, minute, hour, day)");
 }
 
 static bool
@@ -238,7 +224,8 @@ static bool
 set_pfilter(struct config_reader *r, const char *key, const char *value, void *at)
 {
 	static const char *const rules[] = { "name=", "cgroup=", "unit=", "pod=" };
-	char *copy = tnf_xstrdup(value), *rest = copy, *word;
+	autofree char *copy = tnf_xstrdup(value);
+	char *rest = copy, *word;
 	bool good = true;
 
 	while (good && (word = strsep(&rest, " \t,")) != NULL) {
@@ -250,7 +237,6 @@ set_pfilter(struct config_reader *r, const char *key, const char *value, void *a
 			config_mistake(r, r->value_line, "%s: %s: no rule: write a process number, "
 			    "name=PROGRAM, cgroup=PATH, unit=NAME or pod=NAME", key, word);
 	}
-	free(copy);
 	return good && set_string(r, key, value, at);
 }
 
@@ -270,10 +256,7 @@ set_webhook(struct config_reader *r, const char *key, const char *value, void *a
 {
 	char why[WEBHOOK_WHY];
 
-	if (webhook_check(value, why))
-		return set_string(r, key, value, at);
-	config_mistake(r, r->value_line, "%s = %s: %s", key, value, why);
-	return false;
+	return webhook_check(value, why) ? set_string(r, key, value, at) : wrong(r, key, value, why);
 }
 
 /* "label role=db hosts web*": pairs of an option of tnfwatch ask and its value. */
@@ -281,7 +264,8 @@ static bool
 set_ask(struct config_reader *r, const char *key, const char *value, void *at)
 {
 	static const char *const known[] = { "label", "hosts", "last", "where", "wait", NULL };
-	char *copy = tnf_xstrdup(value), *rest = copy, *word;
+	autofree char *copy = tnf_xstrdup(value);
+	char *rest = copy, *word;
 	const char *before = NULL;
 	bool good = true;
 
@@ -299,12 +283,8 @@ set_ask(struct config_reader *r, const char *key, const char *value, void *at)
 				before = known[i];
 		good = before != NULL;
 	}
-	free(copy);
-	if (good && before == NULL)
-		return set_string(r, key, value, at);
-	config_mistake(r, r->value_line, "%s = %s: write label NAME=VALUE, hosts PATTERN, last TIME, "
-	    "wait TIME, where EXPR without blanks", key, value);
-	return false;
+	return good && before == NULL ? set_string(r, key, value, at) : wrong(r, key, value,
+	    "write label NAME=VALUE, hosts PATTERN, last TIME, wait TIME, where EXPR without blanks");
 }
 
 /* Part of a subject's name and of a bucket's. */
@@ -322,20 +302,16 @@ set_name(struct config_reader *r, const char *key, const char *value, void *at)
 static bool
 set_labels(struct config_reader *r, const char *key, const char *value, void *at)
 {
-	char *copy = tnf_xstrdup(value), *rest = copy, *word;
+	autofree char *copy = tnf_xstrdup(value);
+	char *rest = copy, *word;
 	unsigned n = 0;
-	bool good = true;
 
-	while (good && (word = strsep(&rest, " \t,")) != NULL)
-		if (*word != '\0')
-			good = strchr(word, '=') != NULL && *word != '=' && strlen(word) < 128 &&
-			    ++n <= 8;
-	free(copy);
-	if (good)
-		return set_string(r, key, value, at);
-	config_mistake(r, r->value_line, "%s = %s: write NAME=VALUE, at most eight, with blanks between "
-	    "them", key, value);
-	return false;
+	while ((word = strsep(&rest, " \t,")) != NULL)
+		if (*word != '\0' && (strchr(word, '=') == NULL || *word == '=' ||
+		    strlen(word) >= 128 || ++n > 8))
+			return wrong(r, key, value,
+			    "write NAME=VALUE, at most eight, with blanks between them");
+	return set_string(r, key, value, at);
 }
 
 static bool

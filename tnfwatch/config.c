@@ -355,14 +355,12 @@ reader_value(void *arg, const char *section, const char *key, const char *value)
 static void
 text_add(struct config *c, const char *path)
 {
-	char *text = read_text(path, 1 << 20), *all;
+	autofree char *text = path_text(1 << 20, "%s", path), *before = NULL;
 
 	if (text == NULL)
 		return;
-	all = tnf_xasprintf("%s# %s\n%s", c->text != NULL ? c->text : "", path, text);
-	free(c->text);
-	free(text);
-	c->text = all;
+	before = c->text;
+	c->text = tnf_xasprintf("%s# %s\n%s", before != NULL ? before : "", path, text);
 }
 
 static void

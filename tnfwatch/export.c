@@ -123,7 +123,7 @@ static bool
 put_json(const char *from, const char *to)
 {
 	autofree char *path = tnf_xasprintf("%s/incident.json", from);
-	autofree char *text = read_text(path, JSON_MAX);
+	autofree char *text = path_text(JSON_MAX, "%s", path);
 	autofree char *out = tnf_xasprintf("%s/incident.json", to);
 	FILE *f = text != NULL ? fopen(out, "wxe") : NULL;
 	bool good = f != NULL;

@@ -48,12 +48,10 @@ static uint64_t
 incident_number(const struct config *c, const char *id)
 {
 	static const char member[] = "\"number\": ";
-	autofree char *path = tnf_xasprintf("%s/incidents/%s/incident.json", c->directory, id);
-	autofree char *text = read_text(path, 128);
-	char *at = text != NULL ? strstr(text, member) : NULL;
-	uint64_t number = at != NULL ? strtoull(at + strlen(member), NULL, 10) : 0;
+	autofree char *text = path_text(128, "%s/incidents/%s/incident.json", c->directory, id);
+	const char *at = text != NULL ? strstr(text, member) : NULL;
 
-	return number;
+	return at != NULL ? strtoull(at + strlen(member), NULL, 10) : 0;
 }
 
 static int

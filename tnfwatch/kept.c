@@ -21,8 +21,8 @@ json_reason(const char *text)
 static void
 list_one(const struct config *c, const char *id)
 {
-	autofree char *path = incident_path(c, id), *json = tnf_xasprintf("%s/incident.json", path);
-	autofree char *text = read_text(json, JSON_MAX);
+	autofree char *path = incident_path(c, id);
+	autofree char *text = path_text(JSON_MAX, "%s/incident.json", path);
 	autofree char *reason = text != NULL ? json_reason(text) : NULL;
 
 	tnf_printable_printf(stdout, "%-44s %8" PRIu64 "K %s %s\n", id,
@@ -41,8 +41,7 @@ struct cause {
 static void
 cause_of(const struct config *c, const char *id, struct cause *ret)
 {
-	autofree char *json = tnf_xasprintf("%s/incidents/%s/incident.json", c->directory, id);
-	autofree char *text = read_text(json, JSON_MAX);
+	autofree char *text = path_text(JSON_MAX, "%s/incidents/%s/incident.json", c->directory, id);
 	autofree char *reason = text != NULL ? json_reason(text) : NULL;
 	char *trigger = text != NULL ? cause_json(text, "\n  \"trigger\": {\"name\": ") : NULL;
 
@@ -178,7 +177,7 @@ show_cause(const struct config *c, const char *id)
 static void
 show_why(const char *path)
 {
-	autofree char *file = tnf_xasprintf("%s/why.txt", path), *text = read_text(file, JSON_MAX);
+	autofree char *text = path_text(JSON_MAX, "%s/why.txt", path);
 	char *rest = text, *line;
 
 	while ((line = strsep(&rest, "\n")) != NULL && *line != '\0' && strncmp(line, "   at ms", 8) != 0)
@@ -188,20 +187,16 @@ show_why(const char *path)
 static int
 show_one(const struct config *c, const char *id, const char *path)
 {
-	char *json = tnf_xasprintf("%s/incident.json", path), *text = read_text(json, JSON_MAX);
+	autofree char *text = path_text(JSON_MAX, "%s/incident.json", path);
 	struct dirent **list;
-	int n = scandir(path, &list, NULL, alphasort);
+	int n = text != NULL ? scandir(path, &list, NULL, alphasort) : -1;
 
-	free(json);
-	if (text != NULL && n >= 0) {
-		show_cause(c, id);
-		show_why(path);
-	}
-	if (text == NULL || n < 0) {
+	if (n < 0) {
 		say("%s: %s", path, strerror(errno));
-		free(text);
 		return 1;
 	}
+	show_cause(c, id);
+	show_why(path);
 	tnf_printable_printf(stdout, "%s\n", path);
 	for (int i = 0; i < n; i++) {
 		if (list[i]->d_name[0] != '.')
@@ -210,10 +205,9 @@ show_one(const struct config *c, const char *id, const char *path)
 	}
 	free(list);
 	/* The configuration, which is the last member, is long and left out. */
-	json = strstr(text, "\n  \"configuration\": ");
-	fwrite(text, 1, json != NULL ? (size_t)(json - text) : strlen(text), stdout);
+	const char *last = strstr(text, "\n  \"configuration\": ");
+	fwrite(text, 1, last != NULL ? (size_t)(last - text) : strlen(text), stdout);
 	putchar('\n');
-	free(text);
 	return fflush(stdout) == 0 ? 0 : 1;
 }
 

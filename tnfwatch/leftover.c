@@ -28,9 +28,8 @@
 static char *
 boot_of_before(const struct config *c)
 {
-	char *path = tnf_xasprintf(BOOT, c->directory), *text = read_text(path, 64);
+	char *text = path_text(64, BOOT, c->directory);
 
-	free(path);
 	if (text != NULL)
 		text[strcspn(text, "\n")] = '\0';
 	return text;

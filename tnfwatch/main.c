@@ -115,18 +115,17 @@ static int
 fire_wait(const struct config *c, const char *id)
 {
 	const struct timespec pause = { .tv_nsec = WAIT_NS };
-	char *said;
 
-	while ((said = ask_line(c, (const char *const[]){ "incident", id, NULL })) != NULL &&
-	    strcmp(said, "open") == 0) {
-		free(said);
-		nanosleep(&pause, NULL);
+	for (;; nanosleep(&pause, NULL)) {
+		autofree char *said = ask_line(c, (const char *const[]){ "incident", id, NULL });
+
+		if (said != NULL && strcmp(said, "kept") == 0)
+			return 0;
+		if (said == NULL || strcmp(said, "open") != 0)
+			break;
 	}
-	bool kept = said != NULL && strcmp(said, "kept") == 0;
-	if (!kept)
-		say("%s: not kept: the log of tnfwatch says why", id);
-	free(said);
-	return kept ? 0 : 1;
+	say("%s: not kept: the log of tnfwatch says why", id);
+	return 1;
 }
 
 static int

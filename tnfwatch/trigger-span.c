@@ -126,22 +126,16 @@ span_open(struct watch *w)
 {
 	const struct when *when = &w->trigger->when;
 	const char *error;
-	char *rule = NULL;
 
 	if (!has_own_pairs(when))
 		return;
 	w->pairs = pairs_new();
-	for (unsigned i = 0; i < when->n_args; i++) {
-		char *longer;
-
-		if (asprintf(&longer, "%s%s%s", i > 0 ? rule : "", i > 0 ? "," : "",
-		    when->args[i]) < 0)
-			longer = tnf_xstrdup("");
-		free(rule);
-		rule = longer;
+	autofree char *rule = tnf_xstrdup(when->args[0]);
+	for (unsigned i = 1; i < when->n_args; i++) {
+		autofree char *shorter = rule;
+		rule = tnf_xasprintf("%s,%s", shorter, when->args[i]);
 	}
 	pairs_add(w->pairs, rule, &error);
-	free(rule);
 	pairs_endless(w->pairs, w->source->kernel ? OPEN_MAX_KERNEL : OPEN_MAX,
 	    span_dropped, NULL);
 }

@@ -126,21 +126,6 @@ disk_usage(int dir, const char *name)
 	return sum;
 }
 
-char *
-read_text(const char *path, size_t max)
-{
-	autoclose int fd = open(path, O_RDONLY | O_CLOEXEC);
-	size_t n = 0;
-	ssize_t r;
-
-	if (fd < 0)
-		return NULL;
-	char *text = tnf_xcalloc(1, max + 1);
-	while (n < max && (r = read(fd, text + n, max - n)) > 0)
-		n += (size_t)r;
-	return text;
-}
-
 const char *
 boot_id(void)
 {
@@ -210,6 +195,25 @@ path_open(int flags, const char *fmt, ...)
 	autofree char *path = tnf_xvasprintf(fmt, ap);
 	va_end(ap);
 	return open(path, flags | O_CLOEXEC, 0600);
+}
+
+char *
+path_text(size_t max, const char *fmt, ...)
+{
+	va_list ap;
+	size_t n = 0;
+	ssize_t r;
+
+	va_start(ap, fmt);
+	autofree char *path = tnf_xvasprintf(fmt, ap);
+	va_end(ap);
+	autoclose int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return NULL;
+	char *text = tnf_xcalloc(1, max + 1);
+	while (n < max && (r = read(fd, text + n, max - n)) > 0)
+		n += (size_t)r;
+	return text;
 }
 
 void

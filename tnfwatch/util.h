@@ -41,7 +41,7 @@ int path_open(int flags, const char *fmt, ...) __attribute__((format(printf, 2, 
 void path_unlink(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /* A file's text with a NUL behind it, at most 'max' bytes; NULL: errno. */
-char *read_text(const char *path, size_t max);
+char *path_text(size_t max, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* The name of a process or thread, as the kernel has it; "": it has gone. */
 void read_comm(pid_t pid, char comm[64]);

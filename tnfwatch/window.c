@@ -292,22 +292,21 @@ window_notes_left(const struct config *c,
 {
 	struct dirent **found = NULL;
 	int n = scandir(c->run, &found, is_note, alphasort);
-	char *text, *rest, *boot, *directory;
+	char *rest, *boot, *directory;
 
 	for (int i = 0; i < n; i++) {
 		const char *id = found[i]->d_name + strlen(NOTE);
+		autofree char *text = path_text(NOTE_MAX, "%s/" NOTE "%s", c->run, id);
 
-		autofree char *path = tnf_xasprintf("%s/" NOTE "%s", c->run, id);
-		rest = text = read_text(path, NOTE_MAX);
+		rest = text;
 		boot = next_line(&rest);
 		directory = next_line(&rest);
 		/* The note goes first: a window that is begun again has a note of the same
 		   name. */
-		unlink(path);
+		window_note_done(c, id);
 		if (directory != NULL && strcmp(boot, boot_id()) == 0 &&
 		    strcmp(directory, c->directory) == 0 && !is_made(c, id))
 			note_read(rest, fn, arg);
-		free(text);
 		free(found[i]);
 	}
 	free(found);
