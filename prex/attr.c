@@ -1,10 +1,6 @@
 /*
  * attr.c - the attributes of probes, and the values that they have in all probes.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "prex/shell.h"
 
 /* "&debug other_function func@0x4711": the newest connection first. */

@@ -1,10 +1,6 @@
 /*
  * cmd-list.c - list probes, their values, sets, functions, the history and the trace file.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "prex/shell.h"
 
 static const char *const default_attrs[] = {

@@ -1,8 +1,6 @@
 /*
  * cmd-probes.c - commands that change probes: clear, connect, disable, enable, trace and untrace.
  */
-#include <string.h>
-
 #include "prex/cmd.h"
 #include "prex/shell.h"
 

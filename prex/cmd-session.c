@@ -1,9 +1,6 @@
 /*
  * cmd-session.c - commands about the session itself: create, remove, help and source.
  */
-#include <stdio.h>
-#include <string.h>
-
 #include "prex/shell.h"
 #include "prex/source.h"
 

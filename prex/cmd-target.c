@@ -1,9 +1,6 @@
 /*
  * cmd-target.c - commands about the target as a whole: continue, freeze, mark and quit.
  */
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "common/proc.h"

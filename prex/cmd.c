@@ -1,10 +1,6 @@
 /*
  * cmd.c - the table of commands, and the one way from a statement to its command.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "prex/shell.h"
 
 #define COMMANDS(X)							\

@@ -7,8 +7,6 @@
 #include <ctype.h>
 #include <fts.h>
 #include <linux/magic.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 #include "common/container.h"
 #include "common/files.h"

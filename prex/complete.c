@@ -3,9 +3,6 @@
  * the rest from the session and the target.
  */
 #include <ctype.h>
-#include <stdlib.h>
-
-#include <tnf/tnfctl.h>
 
 #include "common/files.h"
 #include "prex/term.h"

@@ -4,8 +4,6 @@
 #include <sys/queue.h>
 
 #include <glob.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 #include "prex/shell.h"
 

@@ -5,9 +5,6 @@
 #include <sys/stat.h>
 
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "prex/term.h"

@@ -1,9 +1,6 @@
 /*
  * parse.c - the grammar that commands share.
  */
-#include <stdlib.h>
-#include <string.h>
-
 #include "prex/shell.h"
 
 const char *

@@ -2,13 +2,9 @@
  * prex.c - control the probes of a process or of the kernel: reads the command line, and runs the
  * session.
  */
-#include <errno.h>
 #include <getopt.h>
 #include <limits.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "common/xalloc.h"

@@ -2,9 +2,6 @@
  * probe-op.c - applies a command to each probe that it selects, now and when probes
  * come later.
  */
-#include <stdlib.h>
-#include <string.h>
-
 #include "prex/shell.h"
 
 struct visit {

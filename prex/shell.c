@@ -3,9 +3,6 @@
  * and &name stand for in it, and what it tells the user.
  */
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "format/selector.h"

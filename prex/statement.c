@@ -2,8 +2,6 @@
  * statement.c - cut lines into tokens, and collect those of one command.
  */
 #include <limits.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "prex/shell.h"
 #include "prex/source.h"

@@ -1,8 +1,6 @@
 /*
  * target-open.c - open the target, and get the facts that a session needs of it.
  */
-#include <stdio.h>
-
 #include "prex/shell.h"
 
 static bool

@@ -3,11 +3,7 @@
  */
 #include <sys/wait.h>
 
-#include <errno.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "prex/shell.h"
 

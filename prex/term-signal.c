@@ -5,8 +5,6 @@
  */
 #include <sys/ioctl.h>
 
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "prex/term.h"

@@ -4,13 +4,9 @@
  */
 #include <sys/ioctl.h>
 
-#include <errno.h>
 #include <histedit.h>
 #include <locale.h>
 #include <poll.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 #include <wchar.h>
 

@@ -1,17 +1,7 @@
 /*
  * trace.c - plans the trace file, makes and completes it, and looks for it in the end.
  */
-#include <sys/stat.h>
-
-#include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "common/files.h"
 #include "common/proc.h"

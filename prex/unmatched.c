@@ -6,9 +6,6 @@
  * target loads later.  The warning names attributes or values of the probes that the user
  * probably meant.
  */
-#include <stdlib.h>
-#include <string.h>
-
 #include "prex/shell.h"
 
 /* Is the expression invalid?  The user was told so when it was read. */

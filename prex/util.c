@@ -1,8 +1,6 @@
 /*
  * util.c - lists of strings, words of a list (whole or abbreviated), and text for a terminal.
  */
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "common/text.h"

@@ -1,5 +1,6 @@
 /*
- * util.h - lists of strings, words that are almost right, and text for a terminal.
+ * util.h - lists of strings, words that are almost right, and text for a terminal.  <stdio.h>
+ * and the headers that common/xalloc.h brings come with it.
  */
 #ifndef PREX_UTIL_H
 #define PREX_UTIL_H
