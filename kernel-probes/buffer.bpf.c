@@ -1,5 +1,5 @@
 /*
- * buffer.bpf.c - the maps, and the uncommon half of writing (write.bpf.h).
+ * buffer.bpf.c - the maps, and the half of write.bpf.h that few events need.
  */
 #include "kernel-probes/context.bpf.h"
 #include "kernel-probes/interrupt.bpf.h"
@@ -13,11 +13,12 @@ struct kp_map_context tnf_context SEC(".maps");
 struct kp_map_slots tnf_slots SEC(".maps");
 struct kp_map_interrupts tnf_interrupts SEC(".maps");
 volatile struct kp_shared state SEC(".data.state");
-/* The only one in .bss, which is a map of its own, and needs no place in the object. */
+/* The only variable in .bss, which is a map of its own and takes no place in the object. */
 volatile unsigned char filter_set[KP_FILTER_MAX];
 
-/* Readers ignore the lock bytes of a header.  Here they hold the end of the block's records,
-   from when a writer goes on to the next block until the outermost one publishes this one. */
+/* Readers ignore the lock bytes of a header.  Here these bytes hold the end of the block's
+   records, from the moment a writer goes on to the next block until the outermost writer
+   publishes this block. */
 #define END_OF(b)	(*(volatile u16 *)&(b)->h.A_lock)
 
 static struct tnf_ext *file_ext(void)
@@ -28,7 +29,8 @@ static struct tnf_ext *file_ext(void)
 	return b == NULL ? NULL : (void *)b + TNF_EXT_OFFSET;
 }
 
-/* Counts a lost event for the CPU, and in the file header, which a memory image has, too. */
+/* Counts a lost event for the CPU, and in the file header, which memory images have, too.
+   Returns 0: no position. */
 static u64 lose(struct kp_cpu *cpu, u32 reason)
 {
 	struct tnf_ext *ext = file_ext();
@@ -48,8 +50,8 @@ __noinline int lose_event(u32 reason)
 	return 0;
 }
 
-/* Marks a block as empty before anybody writes to it, so that no reader takes new bytes for
-   old records. */
+/* Marks a block as empty before a record is written to it, so that no reader takes new bytes
+   for old records. */
 static void block_open(u32 block, u32 generation)
 {
 	struct kp_block *b = bpf_map_lookup_elem(&tnf_buf, &block);
@@ -73,8 +75,8 @@ static void block_close(struct kp_cpu *cpu, u64 pos)
 /*
  * Clears the generation of a slot's block, which is about to be taken.  Otherwise a CPU that
  * is stopped between taking the block and opening it would leave old records in sight,
- * while younger blocks go.  Every CPU that wants the block may do this, as the block stays
- * the oldest until one gets it.
+ * while younger blocks are overwritten.  Each CPU that wants the block may clear it, as the
+ * block stays the oldest until one of the CPUs gets it.
  *
  * The exchange of the slot with itself proves that the generation was read while the block
  * was still there, so that the generation of a new owner is not cleared.
@@ -92,8 +94,8 @@ static void block_leave(u64 *slot, u64 there)
 }
 
 /*
- * Gives block 'mine' to the pool, as its newest, and returns a slot: ticket and
- * oldest block, which is the caller's now; NO_SLOT: another CPU was faster.
+ * pool_swap() gives block 'mine' to the pool, as its newest, and returns a slot: ticket and
+ * oldest block, which is the caller's now; NO_SLOT: another CPU was faster; FULL_SLOT.
  *
  * The exchange of the slot decides.  The cursor is moved afterwards; any CPU that finds it
  * behind moves it, so that a CPU that is stopped in between stops no other.
@@ -101,6 +103,7 @@ static void block_leave(u64 *slot, u64 there)
 #define NO_SLOT		(~0ull)
 #define FULL_SLOT	(~0ull - 1)	/* the block that is next has been used, and is to stay */
 
+/* True if a writer has used the slot's block already. */
 static bool block_was_used(u64 there)
 {
 	u32 n = there;
@@ -144,7 +147,7 @@ static __always_inline u64 pool_swap(u32 mine)
 	return KP_SLOT(ticket, there);
 }
 
-/* One step of blocks_ahead(); 0: it is done.  (__noinline: see README.) */
+/* One step of blocks_ahead(); returns 0 if no further step is needed.  (__noinline: see README.) */
 __noinline int block_ahead(struct kp_cpu *cpu, u64 pos)
 {
 	u64 number, slot;
@@ -207,8 +210,9 @@ __noinline u64 try_reserve(struct kp_cpu *cpu, u32 size, u32 room)
 	return pos;
 }
 
-/* Returns space for 'size' bytes in a block that has room for 'room', or 0.  Mostly the
-   current block has room, and no interrupt comes in between. */
+/* Reserves 'size' bytes in a block in which at least 'room' bytes are free; returns their
+   position, or 0.  The first try nearly always succeeds: the current block has room, and no
+   interrupt comes in between. */
 static u64 reserve(struct kp_cpu *cpu, u32 size, u32 room)
 {
 	u64 pos = read_once(cpu->cursor);
@@ -262,7 +266,7 @@ __noinline u64 write_slowly(struct kp_cpu *cpu, u64 time, u64 who, u32 size, u32
 	return pos + SCHED_SIZE;
 }
 
-/* Shows readers everything up to position 'to', which is committed, by bytes_valid. */
+/* Sets bytes_valid, so that readers see all records up to position 'to', which are committed. */
 __noinline int publish(struct kp_cpu *cpu, u64 to)
 {
 	struct kp_block *b;
@@ -289,8 +293,7 @@ __noinline int publish(struct kp_cpu *cpu, u64 to)
 }
 
 /* Publishes the records of interrupts that wrote after the outermost writer had read the
-   cursor for the last time.  It looks a few times; the next outermost writer
-   publishes the rest. */
+   cursor for the last time.  After four tries it leaves the rest to the next outermost writer. */
 __noinline int publish_rest(struct kp_cpu *cpu)
 {
 	u64 pos;

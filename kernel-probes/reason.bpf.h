@@ -16,14 +16,14 @@
 #define STACKS_SHIFT	40	/* stacks lie together, far from other memory */
 
 /*
- * A word of the stack may be left of a call that is over, and lead to a stack that is gone.
+ * A call that is over may have left a word on the stack, which leads to a stack that is gone.
  * A read there would cause a page fault of the kernel, which costs time and which traces
  * of such faults would show.  So we read only memory that is always mapped: the stack that
  * 'own' is on, the kernel's direct map, which is below all stacks, and the kernel's image.
  */
 #define NOT_READ	(~0ull)		/* as a word: no address of anything */
 
-/* The word there, or NOT_READ. */
+/* Returns the word at the address 'at', or NOT_READ. */
 static __always_inline u64 kernel_word(u64 at, u64 own)
 {
 	u64 v = NOT_READ;
@@ -35,15 +35,18 @@ static __always_inline u64 kernel_word(u64 at, u64 own)
 	return v;
 }
 
-/* Can these two be the links of a node?  Most words that an earlier call has left cannot. */
+/* True if these two words can be the links of a node: most words that an earlier call has left
+   behind cannot. */
 static __always_inline bool are_links(u64 next, u64 prev)
 {
 	return is_kernel_address(next) && is_kernel_address(prev) && ((next | prev) & 7) == 0;
 }
 
-/* Follows a list from an entry's node to the queue's head, the node that no entry surrounds.
-   In place of an entry's function or task the head has a lock, maybe with garbage behind it.
-   'way' is the offset of the link to follow: 0 leads to the next node, 8 to the one before. */
+/* Follows a list from an entry's node to the head of the queue, and returns the address of the
+   queue's lock, which is before the head; 0: none of QUEUE_WALK nodes is the head.  The word
+   before an entry's node is a function or a task, an address of the kernel.  A lock is no such
+   address, or its low 32 bits are 0 or 1 and garbage is in the upper ones.  'way' is the offset
+   of the link to follow: 0 leads to the next node, 8 to the node before. */
 __noinline u64 queue_head(u64 node, u64 own, u32 way)
 {
 	u64 before;
@@ -60,10 +63,11 @@ __noinline u64 queue_head(u64 node, u64 own, u32 way)
 }
 
 /*
- * poll(2) and select(2) have a table of entries, which point to the table; the
- * task is in the table's head (struct poll_wqueues), and behind it the first
- * entry: file, key, flags, table, function, links, and the queue.  That queue
- * counts; a thread that polls nothing waits for time alone.
+ * poll(2) and select(2) keep their entries in a table on the stack (struct poll_wqueues).  If
+ * word i is the task in this table, the first entry begins at i + 3: file, key, flags, then at
+ * i + 6 the address of the table, the function, the links, and at i + 10 the queue.
+ * Returns the queue of this first entry; 0: word i is of something else, or the thread polls
+ * nothing and waits only for time.
  */
 static __always_inline u64 polled_queue(const struct stack_words *w, u32 i, u64 at)
 {
@@ -73,9 +77,10 @@ static __always_inline u64 polled_queue(const struct stack_words *w, u32 i, u64 
 }
 
 /*
- * System V messages and semaphores have a list of waiters: each is a node with the task
- * behind it.  The nodes are on the waiters' stacks; the head is not.  The latest waiter is
- * beside the head.
+ * System V messages and semaphores have a list of waiters: each waiter is a node on its own
+ * stack, two links with the task (at 'at') behind them.  A thread that is about to sleep has just
+ * been added, so its node is the last one, and its next link leads to the head.  The head is not
+ * on this stack, and the head's link back leads to our node.  Returns the head's address, or 0.
  */
 static __always_inline u64 waiters_head(u64 next, u64 prev, u64 at)
 {
@@ -109,19 +114,19 @@ __noinline u64 entry_queue(u32 i)
 		prev = w->word[i + 3];
 		link += 8;
 	}
-	/* One of its neighbours may be on the stack of another thread. */
+	/* One neighbour may be on the stack of another thread, which we do not read: one neighbour
+	   that leads back to this entry is enough. */
 	if (are_links(next, prev) && next != link) {
 		ahead = kernel_word(next + 8, at) == link;
 		behind = !ahead && kernel_word(prev, at) == link;
 	}
 	if (!ahead && !behind)
 		return polled_queue(w, i, at) ?: waiters_head(w->word[i - 2], w->word[i - 1], at);
-	/* If the task is behind the links as well, they are a System V node, and the word
-	   below them is left of another call.  Or they are an entry of a simple queue, and
-	   the word above them is left.  Nothing tells these two apart: the words of the
-	   stack are the same, and a lock is before the head in both cases, the queue's or
-	   the semaphore's.  In the second case the queue is named by its list instead of
-	   its lock, 8 bytes further on. */
+	/* If the task stands both before and behind the links, they are one of two: the node of a
+	   System V waiter, or the entry of a simple queue; the other word is the garbage of an
+	   earlier call.  Nothing tells the two apart: the words of the stack are the same, and in
+	   both cases a lock is before the head.  We take the links for a System V node.  If they
+	   were of a simple queue, we return the address of its list, 8 bytes behind its lock. */
 	if (!plain && w->word[i + 3] == w->word[i] && (head = waiters_head(next, prev, at + 3 * 8)) != 0)
 		return head;
 	if (plain && func == state.wake_page)
@@ -133,12 +138,15 @@ __noinline u64 entry_queue(u32 i)
 	return behind || kernel_word(prev, at) == link ? queue_head(prev, at, 8) : 0;
 }
 
-/* Stacks begin at multiples of their size; the last word is not looked at. */
+/* Returns the end of the stack that 'at' is on, without the stack's last word.  Stacks begin at
+   multiples of their size. */
 static __always_inline u64 stack_end(u64 at)
 {
 	return (at | (KERNEL_STACK_SIZE - 1)) - 7;
 }
 
+/* Searches up to SEARCH_STEP words of the copy of the stack, which has 'words' of them, for the
+   task's entry; notes its place in w->found and returns its queue, or 0. */
 __noinline u64 search_words(u64 task, u32 from, u32 words)
 {
 	struct stack_words *w;
@@ -171,8 +179,9 @@ static __always_inline u64 search_from_below(u64 task, u32 words)
 	return 0;
 }
 
-/* Looks at the word alone where the entry was the last time: in a known stack or, where nobody
-   asks for stacks ('alone'), in this system call.  (__noinline, also the next: see README.) */
+/* Looks at one word: where the last search found the entry, in this known stack or, if nobody
+   asks for stacks ('alone'), in this system call.  Returns the entry's queue; 0: the entry is
+   not there now.  (__noinline, also the next: see README.) */
 __noinline u64 search_again(u64 task, u32 call, u32 alone)
 {
 	struct stack_words *w;
@@ -203,7 +212,7 @@ __noinline u64 search_again(u64 task, u32 call, u32 alone)
 	return r;
 }
 
-/* Remembers for a system call where the search has found the entry. */
+/* Remembers for a system call where the search has found the entry, for search_again(). */
 __noinline int search_note(u32 call)
 {
 	struct stack_words *w;
@@ -219,8 +228,9 @@ __noinline int search_note(u32 call)
 	return 0;
 }
 
-/* Searches the stack for the task's queue.  In a known stack, the words up to the entry's
-   former place have been read: the entry is there again, or below. */
+/* Searches the stack for the task's queue.  In a known stack the words up to the entry's former
+   place are in w->word already: we search these first, and read the stack anew only if the entry
+   is not among them.  Returns the queue, or 0. */
 __noinline u64 search_stack(u64 task)
 {
 	struct stack_words *w;
@@ -243,9 +253,9 @@ __noinline u64 search_stack(u64 task)
 }
 
 /*
- * The search begins at the hook's arguments, which are on the thread's stack;
- * a program's own variables may not be (since 6.13).  The address goes through
- * memory because the verifier refuses arithmetic with a pointer to a context.
+ * Lets the search begin at the hook's arguments, which are on the thread's stack; a program's
+ * own variables need not be there (since 6.13).  The address goes through memory because the
+ * verifier refuses arithmetic with a pointer to a context.
  */
 static __always_inline void search_from(void *ctx)
 {
@@ -259,7 +269,8 @@ static __always_inline void search_from(void *ctx)
 	w->have = w->entry = w->found = 0;
 }
 
-/* The queue that the current thread sleeps on, or 0.  'alone': nobody asks for its stack. */
+/* Returns the queue on which the current thread sleeps, or 0.  'alone': no probe asks for its
+   stack. */
 static __always_inline u64 wait_queue(u32 call, bool alone)
 {
 	u64 task = bpf_get_current_task(), r = search_again(task, call, alone);

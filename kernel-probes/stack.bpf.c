@@ -1,5 +1,5 @@
 /*
- * stack.bpf.c - stacks that were seen before are known again (stack.bpf.h), and the stacks of
+ * stack.bpf.c - recognizes stacks that were seen before (stack.bpf.h), and records the stacks of
  * events (stack-ask.bpf.h).
  */
 #include "kernel-probes/stack.bpf.h"
@@ -10,7 +10,8 @@ struct kp_map_stack_words stack_words SEC(".maps");
 struct kp_map_frames frames SEC(".maps");
 struct kp_map_known known_stacks SEC(".maps");
 
-/* Is frame i of the stack at word 'at'?  Then it is put into f, too. */
+/* If the return address of the known stack's frame i is at word 'at' of this stack, puts it into
+   f and returns true. */
 static __always_inline bool known_frame(const struct known *k, struct frames *f,
     const struct stack_words *w, u32 i, u32 at)
 {
@@ -21,8 +22,8 @@ static __always_inline bool known_frame(const struct known *k, struct frames *f,
 	return true;
 }
 
-/* Is the current stack, of 'size' words, this known one?  Then its frames are put into f,
-   but for those of the tracing.  (__noinline: see README.) */
+/* If the current stack, of 'size' words, is this known one, puts its frames into f, except those
+   of the tracing, and returns true.  (__noinline: see README.) */
 __noinline int known_is(struct known *k, struct frames *f, struct stack_words *w, u32 size)
 {
 	u32 longer, shift = 0, inner, n, i;
@@ -36,9 +37,9 @@ __noinline int known_is(struct known *k, struct frames *f, struct stack_words *w
 	inner = k->n < KNOWN_OUTER ? 0 : k->n - KNOWN_OUTER;
 	if (inner > k->first && k->at[(inner - 1) & (FRAMES - 1)] >= w->have)
 		return false;
-	/* Without a branch for each frame, of which the verifier would follow both ways. */
+	/* One comparison for all frames: of a branch for each, the verifier would follow both ways. */
 	i = k->first;
-	for (u32 turn = 0; turn < KNOWN_FRAMES && i < inner; turn++, i++) {
+	for (u32 pass = 0; pass < KNOWN_FRAMES && i < inner; pass++, i++) {
 		n = i & (FRAMES - 1);
 		f->pc[n] = k->pc[n];
 		differ |= w->word[k->at[n] & (WORDS_ROOM - 1)] ^ k->pc[n];
@@ -46,7 +47,7 @@ __noinline int known_is(struct known *k, struct frames *f, struct stack_words *w
 	if (differ != 0)
 		return false;
 	for (u32 outer = 0; outer < KNOWN_OUTER; outer++) {
-		/* Read again: the verifier knows another bound after each turn above. */
+		/* Read again: after each pass of the loop above the verifier knows another bound. */
 		n = read_once(k->n);
 		i = (n < KNOWN_OUTER ? 0 : n - KNOWN_OUTER) + outer;
 		barrier_var(i);
@@ -120,7 +121,8 @@ __noinline int known_from_above(struct known *k, struct frames *f, struct stack_
 	return 0;
 }
 
-/* The same from below, from frame f->left on: are they at the same places? */
+/* Searches KNOWN_STEP words from 'begin' upwards, for the frames from f->left on.  Returns 0 if a
+   frame is at another place than the one that known_from_above() found. */
 __noinline int known_from_below(struct known *k, struct frames *f, struct stack_words *w, u32 begin)
 {
 	u32 frame;
@@ -138,7 +140,7 @@ __noinline int known_from_below(struct known *k, struct frames *f, struct stack_
 	return 1;
 }
 
-/* Finds the places of the frames; false: the two searches differ. */
+/* Finds the places of the frames; false: the searches from above and from below differ. */
 static __always_inline bool known_places(struct known *k, struct frames *f,
     struct stack_words *w)
 {
@@ -153,8 +155,8 @@ static __always_inline bool known_places(struct known *k, struct frames *f,
 	return f->left == f->n;
 }
 
-/* (__noinline: see README.)  A writer that has interrupted another remembers nothing: the other
-   may be looking at what is remembered. */
+/* (__noinline: see README.)  A writer that has interrupted another (depth > 0) remembers nothing,
+   since the other may be reading the remembered stacks. */
 __noinline int known_learn(u32 depth, u32 call, u32 asked, u32 from, u32 n)
 {
 	struct frames *f = my_frames(depth);
@@ -210,7 +212,7 @@ __noinline u32 frames_ours(void)
 	return from;
 }
 
-/* Does this address lie in a function that leads from a tracepoint to its programs?
+/* True if the address is in a function that leads from a tracepoint to its programs.
    (__noinline: see README.) */
 __noinline int frame_is_glue(u64 pc)
 {
@@ -219,8 +221,8 @@ __noinline int frame_is_glue(u64 pc)
 
 	if (pc < state.text_start || pc >= state.text_end)
 		return false;
-	/* The last function that does not begin above.  There is no branch, of which the verifier
-	   would follow both ways each time. */
+	/* Finds the last function that begins at or below the address.  The loop has no branch: the
+	   verifier would follow both ways each time. */
 	for (u32 step = KP_GLUE_MAX / 2; step > 0; step /= 2) {
 		i = last + step;
 		barrier_var(i);		/* 6.1 has lost its bound, here and below */
@@ -251,8 +253,8 @@ __noinline u32 frame_look(struct frames *f, u32 i, u32 sought)
 	return sought == RUNNER ? CALLER : PROGRAM;
 }
 
-/* The index of the first frame above those of the tracing.  These are helpers of the kernel,
-   BPF programs, which are outside of its text, and what has run the programs. */
+/* Returns the index of the first frame above those of the tracing, which are helpers of the
+   kernel, BPF programs (outside of the kernel's text) and the functions that have run these. */
 static __always_inline u32 frames_above(struct frames *f)
 {
 	u32 sought = PROGRAM;
@@ -267,8 +269,9 @@ static __always_inline u32 frames_above(struct frames *f)
 
 #define REGS_AT(member)	((u32)bpf_core_field_offset(struct pt_regs___kernel, member))
 
-/* A tracepoint's record begins with the address of its caller's registers.  The two that are
-   needed are at most four words apart, and read at once. */
+/* Returns the caller's stack pointer, and sets f->caller to its instruction.  A tracepoint's
+   record begins with the address of the caller's registers; these two are at most four words
+   apart, so one read gets both. */
 static __always_inline u64 tracepoint_base(struct frames *f)
 {
 	u32 ip = REGS_AT(REGS_IP), sp = REGS_AT(REGS_SP), first = ip < sp ? ip : sp;
@@ -280,8 +283,8 @@ static __always_inline u64 tracepoint_base(struct frames *f)
 	return word[(sp - first) / sizeof word[0] & 3];
 }
 
-/* The number by which stacks of one probe are told apart before one looks at them: that of the
-   system call, or of the kernel's thread. */
+/* Returns the number under which a stack of this probe is remembered: by the thread's system call
+   or, of a thread of the kernel, by its tid.  Stacks of other numbers need not be compared. */
 static __always_inline u32 stack_call(struct task_struct *t, u32 key)
 {
 	const struct pt_regs___kernel *regs;

@@ -1,12 +1,12 @@
 /*
  * stack.bpf.h - the frames of a thread that is about to sleep, or at an event.
  *
- * The kernel's unwinder looks each frame up in a table, which takes it some 70 ns; but
+ * The kernel's unwinder looks each frame up in a table, which takes some 70 ns a frame; but
  * threads sleep, and events happen, in the same places again and again.  So we remember
- * the frames that it found, and how far above the hook's arguments each return address was.  A
- * thread that has the same addresses at the same places has the same frames: from
- * one frame the unwinder gets to the next by the address and the place alone.  (A few
- * functions align their frames.  Then the places differ, and so does what is there.)
+ * the frames that the unwinder has found, and how far above the hook's arguments each return
+ * address was.  A thread that has the same addresses at the same places has the same frames:
+ * the unwinder gets from one frame to the next by nothing but address and place.  (A few
+ * functions align their frames.  Then the places differ, and so do the words there.)
  *
  * At the beginning of a system call the kernel leaves out a few words of the stack, at
  * random (CONFIG_RANDOMIZE_KSTACK_OFFSET).  The frames above these words keep their
@@ -57,11 +57,12 @@ static __always_inline u32 known_slot(u32 call, u32 way)
 }
 
 /*
- * Is the current stack one that is remembered?  Returns the first of its frames that is not
- * ours << 24 | their number << 16 | its slot; 0: it has to be walked.
+ * Looks for the current stack among those that are remembered.  Returns the index of the first
+ * frame that is not ours << 24 | the number of frames << 16 | the slot of the remembered stack;
+ * 0: the stack has to be walked.
  */
 u32 known_look(u32 depth, u32 call, u32 asked);
-/* Remembers the stack that has been walked: n frames, those of the caller behind 'from'. */
+/* Remembers the stack that has been walked: n frames, of which those before 'from' are ours. */
 int known_learn(u32 depth, u32 call, u32 asked, u32 from, u32 n);
 
 /* Notes where the search has found the wait queue's entry on a known stack, for the next
@@ -83,11 +84,11 @@ static __always_inline void known_entry(u32 slot)
 		k->words = at + SEARCH_MARGIN;
 }
 
-/* The index of the first frame above schedule(), among those that were taken. */
+/* Returns the index of the first frame above schedule() among the frames that were taken. */
 u32 frames_ours(void);
 
-/* The number of frames to ask for, to have 'depth' of them above schedule().  Each frame
-   costs time: only as many are added as schedule() and the tracing have needed so far. */
+/* Returns for how many frames to ask in order to have 'depth' frames above schedule().  Each
+   frame costs time, so we add only as many as schedule() and the tracing have needed so far. */
 static __always_inline u32 stack_asked(const struct frames *f, u32 depth)
 {
 	u32 ours = f->ours;

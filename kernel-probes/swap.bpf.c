@@ -1,11 +1,11 @@
 /*
- * swap.bpf.c - looking for pages to free, and swapping them out and in.
+ * swap.bpf.c - the kernel looks for pages to free, and swaps pages out and in.
  */
 #include "kernel-probes/context.bpf.h"
 
 #define NODES_MAX	16
 #define ZONES_MAX	6
-#define THREADS_MAX	64	/* of a process that are looked at for a stack */
+#define THREADS_MAX	64	/* of a process, among which stack_owner() looks */
 #define VM_GROWSDOWN	0x100
 
 struct {			/* struct pglist_data of each node */
@@ -45,7 +45,9 @@ int find_nodes(struct bpf_iter__task *ctx)
 	return 0;
 }
 
-/* An array's stride is not relocated with its element: step by hand. */
+/* Returns the free pages of a node's zones or, if 'needed', the pages that should be free (high
+   watermarks).  The size of struct zone depends on the kernel, and the compiler does not relocate
+   the step of an array: so we compute each zone's address. */
 __noinline u64 node_pages(u64 node, u32 needed)
 {
 	u64 sum = 0, size = bpf_core_type_size(struct zone);
@@ -143,7 +145,7 @@ static __always_inline int scan_end(void)
 	return 0;
 }
 
-/* kswapd may go from one pass to the next without sleeping in between. */
+/* Ends the scan before: kswapd may go from one pass to the next without sleeping in between. */
 SEC("tp_btf/mm_vmscan_kswapd_wake")
 int BPF_PROG(kswapd_wake)
 {
@@ -227,7 +229,8 @@ static __always_inline void swapped_in(struct task_struct *t, u32 pages)
 	event_end(&hit);
 }
 
-/* The count of a process's pages in swap changes; the thread that changes it shows why. */
+/* The count of a process's pages in swap changes.  A thread that reclaims memory has swapped a page
+   out; a thread in a page fault of its own has swapped pages in. */
 SEC("tp_btf/rss_stat")
 int BPF_PROG(swap_count, struct mm_struct *mm, int member)
 {
@@ -248,7 +251,7 @@ int BPF_PROG(swap_count, struct mm_struct *mm, int member)
 	return 0;
 }
 
-/* The thread of a process whose user stack has 'from' to 'to', or NULL. */
+/* Returns the thread of a process whose user stack pointer is between 'from' and 'to', or NULL. */
 static __always_inline struct task_struct *stack_owner(struct task_struct *leader,
     u64 from, u64 to)
 {
@@ -287,8 +290,8 @@ static __always_inline void swapout_lwp(struct task_struct *t, u32 pages)
 	event_end(&hit);
 }
 
-/* Goes from a page to the first area that maps it, and to the thread that has its
-   stack there. */
+/* If a page that is swapped out belongs to a thread's stack, records the event for this thread:
+   it is found by the first area that maps the page. */
 static __always_inline int stack_written(struct folio *folio)
 {
 	u64 mapping = (u64)folio_member(folio, false, mapping), from, to, at;
@@ -325,7 +328,7 @@ int swap_write(struct bpf_raw_tracepoint_args *ctx)
 	return stack_written((struct folio *)ctx->args[0]);
 }
 
-/* The hook before 5.19. */
+/* The same hook, by its name before 5.19. */
 SEC("raw_tp/mm_vmscan_writepage")
 int swap_write_page(struct bpf_raw_tracepoint_args *ctx)
 {

@@ -1,9 +1,9 @@
 /*
  * wakeup.bpf.c - who wakes a thread, and who sends it a signal.
  *
- * sched_waking is hit where somebody wakes a thread, in all cases.  (sched_wakeup may be hit
- * on the woken thread's CPU, later: an idle CPU is handed the wake-up.)  The thread that runs
- * there is the waker, unless it is interrupted.
+ * sched_waking is always hit on the CPU that wakes a thread.  (sched_wakeup may be hit later, on
+ * the woken thread's CPU, if that CPU is idle and gets the wake-up handed over.)  The thread that
+ * runs at sched_waking is the waker, unless an interrupt has stopped it.
  */
 #include "kernel-probes/interrupt.bpf.h"
 
@@ -11,7 +11,7 @@
 #define NET_RX_SOFTIRQ	3
 #define IS_NET(vector)	((vector) == NET_TX_SOFTIRQ || (vector) == NET_RX_SOFTIRQ)
 
-#define BIO_DEPTH	4096	/* bytes of stack from a request's end to what it wakes */
+#define BIO_DEPTH	4096	/* bytes of stack from a request's end to the wake-ups that it causes */
 
 SEC("tp_btf/irq_handler_entry")
 int BPF_PROG(irq_begin, int irq)
@@ -57,8 +57,8 @@ int BPF_PROG(softirq_end)
 	return 0;
 }
 
-/* A thread that sends to this machine raises NET_RX itself; a device's interrupt does so for
-   what comes from outside. */
+/* Notes who raises NET_RX: a thread, if it sends to this machine; an interrupt of a device, if
+   packets come from outside (raiser 0). */
 SEC("tp_btf/softirq_raise")
 int BPF_PROG(softirq_raised, unsigned int vector)
 {
@@ -114,14 +114,14 @@ int BPF_PROG(timer_end)
 	return timer_ends();
 }
 
-/* Is the CPU, at 'place' of its stack, still within the end of the request that is noted?
-   Whatever that calls lies deeper on the same stack. */
+/* True if the CPU, at 'place' of its stack, still runs the end of the disk request that is noted:
+   the functions called from there lie deeper on the same stack, by at most BIO_DEPTH. */
 static __always_inline bool ends_request(const struct interrupt *i, u64 thread, u64 place)
 {
 	return i->bio != 0 && i->bio_thread == thread && i->bio_stack - place < BIO_DEPTH;
 }
 
-/* By whom is a thread woken here?  Sets *source; see the catalogue for both. */
+/* Returns who wakes a thread here, KP_BY_*, and sets *source; the catalogue says what both mean. */
 static __always_inline u32 woken_by(const struct interrupt *i, u64 thread, u64 place, u64 *source)
 {
 	u32 vector;
@@ -194,7 +194,7 @@ int BPF_PROG(waking, struct task_struct *p)
 		return 0;
 	me = bpf_get_current_task_btf();
 	by = woken_by(i, (u64)me, stack_place(i, ctx), &source);
-	/* An idle thread wakes nobody: an interrupt without a handler does. */
+	/* The idle thread never wakes another: an interrupt that has no handler did. */
 	if (by == KP_BY_THREAD && me->pid == 0)
 		by = KP_BY_INTERRUPT;
 	return by == KP_BY_THREAD ? woken_by_thread(ctx, me, p) :
@@ -203,12 +203,13 @@ int BPF_PROG(waking, struct task_struct *p)
 
 #define SI_USER	0
 #define SI_KERNEL	0x80
-#define SIGNAL_DELIVERED	0	/* TRACE_SIGNAL_*: what became of a signal */
+#define SIGNAL_DELIVERED	0	/* TRACE_SIGNAL_*: how the sending ended */
 #define SIGNAL_IGNORED		1
 #define SIGNAL_LOST_INFO	4
 #define SIGCONT			18	/* a stopped process goes on even if it ignores this */
 
-/* Instead of what belongs to a signal, the kernel may give the number of what it would say. */
+/* Returns the si_code of a signal.  For the two usual kinds the kernel passes no structure, but 0
+   (sent by a process) or 1 (by the kernel) in place of its address. */
 static __always_inline s64 signal_code(u64 info)
 {
 	if (info <= 1)
