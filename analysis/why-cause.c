@@ -1,5 +1,5 @@
 /*
- * why-cause.c - the words for nodes, and the cause that the way to a leaf tells.
+ * why-cause.c - the words for a node, and for the cause that the path to a leaf shows.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -7,7 +7,8 @@
 #include "analysis/pretty-names.h"
 #include "analysis/why-text.h"
 
-/* The things that threads wait for; the second form is for who has them. */
+/* The things that threads wait for, as in "waits for a pipe"; short_things[] names them without
+   an article, as in "pipe of PROCESS". */
 static const char *const things[WHY_CAUSES] = {
 	[WHY_OTHER] = "an event", [WHY_FUTEX] = "a lock (futex)",
 	[WHY_LOCK] = "a lock of the kernel", [WHY_PIPE] = "a pipe", [WHY_SOCKET] = "a socket",
@@ -202,7 +203,7 @@ why_put_leaf(struct why *w, struct out *o, const struct why_node *n, bool number
 	case WHY_ABSENT:
 		out_lit(o, "not in the trace");
 		break;
-	case WHY_CUT:
+	case WHY_NOT_FOLLOWED:
 		out_lit(o, "not followed further");
 		break;
 	case WHY_QUEUED:
@@ -230,7 +231,7 @@ why_put_cause(struct why *w, struct out *o, const struct why_node *const *path, 
     bool numbers)
 {
 	for (unsigned i = 0; i + 1 < n; i++) {
-		if (i == 2 && n > 6) {	/* a long chain: its two ends tell enough */
+		if (i == 2 && n > 6) {	/* of a long chain only the two ends are shown */
 			out_lit(o, "... ");
 			i = n - 3;
 		}

@@ -1,5 +1,5 @@
 /*
- * why-impl.h - what the files why*.c share: the index of an explanation.
+ * why-impl.h - the index of an explanation, which the files why*.c share.
  */
 #ifndef ANALYSIS_WHY_IMPL_H
 #define ANALYSIS_WHY_IMPL_H
@@ -18,22 +18,22 @@ enum { S_USER, S_SYSTEM, S_RECLAIM, S_TFAULT, S_DFAULT, S_KFAULT, S_USER_LOCK, S
 /* A thread enters a state. */
 struct change {
 	int64_t	 time;
-	uint32_t waker;		/* WAIT_CPU after a sleep: the thread, or 0; STOPPED: the one whose
-				   signal stops it, or 0 */
-	uint32_t detail;	/* asleep: index of blocks[]; WAIT_CPU: of a request + 1; running:
+	uint32_t waker;		/* WAIT_CPU after a sleep: the thread that ended the sleep, or 0;
+				   STOPPED: the thread whose signal stops this one, or 0 */
+	uint32_t detail;	/* asleep: index of sleeps[]; WAIT_CPU: of a request + 1; running:
 				   the system call + 1; 0: none */
 	int16_t	 cpu;		/* running: where; -1: not told */
 	uint8_t	 state;
 	uint8_t	 by;		/* enum why_waker, of WAIT_CPU */
 	bool	 asleep : 1;	/* the thread is not on a CPU, and not ready */
-	bool	 woke : 1;	/* it woke another thread then */
+	bool	 woke : 1;	/* the thread woke another while it was in this state */
 	bool	 throttled : 1;	/* WAIT_CPU: its control group has used up its time */
 	bool	 interrupted : 1; /* running: an interrupt or softirq has the CPU */
-	bool	 ending : 1;	/* it gives back what it has, its memory first */
+	bool	 ending : 1;	/* the thread exits: the kernel frees its memory, closes its files */
 };
 
-/* An event with the reason and the stack of a sleep. */
-struct block {
+/* The event that tells the reason and the stack of a sleep. */
+struct sleep_event {
 	struct tnf_probe *probe;
 	uint32_t pos;
 	uint32_t owner;		/* the thread that has the lock, or 0: not told */
@@ -53,32 +53,32 @@ struct receipt {		/* of a message by a thread */
 
 struct thread {
 	struct why_thread is;
-	uint32_t same;		/* the number under which its changes are; 0: this one */
+	uint32_t same;		/* the index of the element that has its changes; 0: this one */
 	bool	 ended;
 	uint32_t n, n_receipts, n_samples;
 	struct change *changes;
 	struct receipt *receipts;
 	struct sample *samples;
-	/* Told at the wake-up, before the thread is put on a queue; 0: nothing. */
+	/* From an event at the wake-up, until the thread is put on a queue; 0: none. */
 	uint32_t waker, request;
 	uint8_t	 by;
-	bool	 throttled;	/* told before the state */
-	bool	 blocks;	/* thread_block was told before the state */
+	bool	 throttled;	/* its event came, that of the state has not */
+	bool	 block_told;	/* thread_block came, the event of the state has not */
 	bool	 reclaims;	/* it looks for free memory */
-	uint32_t owner;		/* of the lock for which it goes to sleep, told before */
-	uint32_t interrupts;	/* interrupts that have begun in it, one in the other */
+	uint32_t owner;		/* of the lock for which the thread is about to sleep */
+	uint32_t interrupts;	/* nested interrupts that have stopped the thread */
 };
 
-/* A thread gets a CPU, or 0: nobody has it. */
-struct turn {
+/* From 'time' on the thread has the CPU; thread 0: no thread has it. */
+struct occupant {
 	int64_t	 time;
 	uint32_t thread;
 };
 
 struct cpu {
-	struct turn *turns;
+	struct occupant *occupants;
 	uint32_t n;
-	uint32_t block;		/* the highest number of an event's block */
+	uint32_t block;		/* the highest number of a block of the trace with its events */
 	uint32_t done;		/* a request that ended here just now + 1, or 0 */
 };
 
@@ -93,28 +93,28 @@ struct place {
 	bool	 known;
 };
 
-struct message {
+struct sending {		/* of a message */
 	int64_t	 time;
 	uint32_t sender;
 };
 
 struct why {
 	struct why_source source;
-	struct thread	*threads;	/* [0] is nobody */
+	struct thread	*threads;	/* [0] stands for no thread */
 	uint32_t	 n_threads;
 	struct map	 by_task;	/* uint32_t by host and address */
 	struct map	 by_number;	/* uint32_t by host and lwpid */
 	struct host	**hosts;
 	unsigned	 n_hosts;
-	struct block	*blocks;	/* [0] is none */
-	uint32_t	 n_blocks;
+	struct sleep_event *sleeps;	/* [0]: no event tells of the sleep */
+	uint32_t	 n_sleeps;
 	struct why_request *requests;
 	uint32_t	 n_requests;
 	uint32_t	 n_latest;	/* requests whose latest_end is known */
 	struct map	 stoppers;	/* the thread that stopped a process: uint32_t by host
 					   and pid; 0: it may run */
 	struct map	 by_buf;	/* the last request + 1: uint32_t by host and buf */
-	struct map	 messages;	/* struct message */
+	struct map	 sendings;	/* struct sending, by the key of its message */
 	struct map	 places;	/* struct place by the addresses of a stack */
 	struct perprobe	 meanings;
 	int64_t		 complete, last;
@@ -124,7 +124,7 @@ struct why {
 	char		 disk[32];	/* why_disk() */
 };
 
-/* The thread under whose number the changes are. */
+/* Returns the element that has the changes of thread 'id'. */
 static inline struct thread *
 why_changes_of(const struct why *w, uint32_t id)
 {
@@ -140,12 +140,12 @@ why_changes_of(const struct why *w, uint32_t id)
 	((((n) & ((n) - 1)) == 0) ? (void)((array) = tnf_xreallocarray((array), \
 	    (n) == 0 ? 1 : 2 * (size_t)(n), sizeof(*(array)))) : (void)0)
 
-/* Returns who had this CPU of a machine; NULL: nothing is known about the CPU. */
+/* Returns which threads had this CPU of a machine, and when; NULL: no event tells it. */
 const struct cpu *why_cpu(const struct why *, unsigned host, int cpu);
 
 /* Returns the reason of the sleep that begins with this change (why-place.c). */
 struct place why_place(struct why *, const struct thread *, const struct change *);
-/* The address of what the sleep is for; 0: not told. */
+/* Returns the address of the lock or queue for which the thread sleeps; 0: not told. */
 uint64_t why_reason(struct why *, const struct thread *, const struct change *);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * why-index.c - notes what events tell of threads, CPUs, disks and messages.
+ * why-index.c - makes the index: for each event, what it tells of a thread, CPU, disk or message.
  */
 #include <string.h>
 
@@ -16,7 +16,7 @@ struct meaning {
 	int	  a, b, c, d, e;	/* indexes of members, -1: none */
 };
 
-/* The probes that tell something, and the members that do. */
+/* The probes whose events go into the index, and the members that are read. */
 static const struct {
 	const char *probe;
 	enum what what;
@@ -51,14 +51,14 @@ why_new(const struct why_source *source)
 	tnf_map_init(&w->by_number, sizeof(uint32_t));
 	tnf_map_init(&w->by_buf, sizeof(uint32_t));
 	tnf_map_init(&w->stoppers, sizeof(uint32_t));
-	tnf_map_init(&w->messages, sizeof(struct message));
+	tnf_map_init(&w->sendings, sizeof(struct sending));
 	tnf_map_init(&w->places, sizeof(struct place));
 	tnf_out_memory(&w->name);
 	w->complete = INT64_MIN;
 	WHY_ROOM(w->threads, 0);
 	w->threads[w->n_threads++] = (struct thread){ 0 };
-	WHY_ROOM(w->blocks, 0);
-	w->blocks[w->n_blocks++] = (struct block){ 0 };
+	WHY_ROOM(w->sleeps, 0);
+	w->sleeps[w->n_sleeps++] = (struct sleep_event){ 0 };
 	return w;
 }
 
@@ -75,21 +75,21 @@ why_free(struct why *w)
 	for (unsigned h = 0; h < w->n_hosts; h++) {
 		for (int c = 0; w->hosts[h] != NULL && c < CPUS_MAX; c++)
 			if (w->hosts[h]->cpus[c] != NULL) {
-				free(w->hosts[h]->cpus[c]->turns);
+				free(w->hosts[h]->cpus[c]->occupants);
 				free(w->hosts[h]->cpus[c]);
 			}
 		free(w->hosts[h]);
 	}
 	free(w->hosts);
 	free(w->threads);
-	free(w->blocks);
+	free(w->sleeps);
 	free(w->requests);
 	free(w->meanings.base);
 	tnf_map_free(&w->by_task);
 	tnf_map_free(&w->by_number);
 	tnf_map_free(&w->by_buf);
 	tnf_map_free(&w->stoppers);
-	tnf_map_free(&w->messages);
+	tnf_map_free(&w->sendings);
 	tnf_map_free(&w->places);
 	tnf_out_close(&w->name);
 	free(w);
@@ -161,7 +161,7 @@ stopper_entry(struct why *w, unsigned host, uint32_t pid)
 	return tnf_xmap_put(&w->stoppers, key, sizeof(key), NULL);
 }
 
-/* The thread at a task's address, which may not have written anything yet. */
+/* Returns the thread at a task's address; adds it if no event has named the address before. */
 static uint32_t
 thread_at(struct why *w, unsigned host, uint64_t tid)
 {
@@ -174,8 +174,8 @@ thread_at(struct why *w, unsigned host, uint64_t tid)
 	return *id;
 }
 
-/* The thread that writes an event of the kernel: its address and its number belong together
-   from here on. */
+/* Returns the thread that writes an event of the kernel, 0 for the idle thread.  From this event
+   on the thread's address and its number (lwpid) lead to the same element. */
 static uint32_t
 kernel_writer(struct why *w, const struct tnf_event *ev)
 {
@@ -193,7 +193,7 @@ kernel_writer(struct why *w, const struct tnf_event *ev)
 		return id;
 	t->is = (struct why_thread){ host, ev->pid, ev->lwpid, ev->tid, ev->file };
 	by = number_entry(w, host, ev->lwpid);
-	/* Events of its process have given it a number before. */
+	/* The thread's own process has written events before: that element has the same thread. */
 	if (*by != 0 && w->threads[*by].is.tid == 0) {
 		w->threads[*by].same = id;
 		w->threads[*by].is.tid = ev->tid;
@@ -249,16 +249,16 @@ why_cpu(const struct why *w, unsigned host, int cpu)
 }
 
 static void
-turn(struct cpu *c, uint32_t thread, int64_t time)
+cpu_goes_to(struct cpu *c, uint32_t thread, int64_t time)
 {
-	if (c == NULL || (c->n > 0 && c->turns[c->n - 1].thread == thread))
+	if (c == NULL || (c->n > 0 && c->occupants[c->n - 1].thread == thread))
 		return;
-	if (c->n > 0 && c->turns[c->n - 1].time == time) {
-		c->turns[c->n - 1].thread = thread;
+	if (c->n > 0 && c->occupants[c->n - 1].time == time) {
+		c->occupants[c->n - 1].thread = thread;
 		return;
 	}
-	WHY_ROOM(c->turns, c->n);
-	c->turns[c->n++] = (struct turn){ time, thread };
+	WHY_ROOM(c->occupants, c->n);
+	c->occupants[c->n++] = (struct occupant){ time, thread };
 }
 
 static struct change *
@@ -282,26 +282,27 @@ is_running(const struct change *c)
 	return c != NULL && !c->asleep && c->state <= S_DFAULT;
 }
 
-/* A thread gets the CPU; who had it before is not there any more. */
+/* A thread gets the CPU.  If the thread that had the CPU before still counts as running there, its
+   state is unknown from now on. */
 static void
 gets_cpu(struct why *w, uint32_t id, unsigned state, const struct tnf_event *ev)
 {
 	struct cpu *c = cpu_of(w, tnf_file_host(ev->file), ev->cpu);
 	struct change *l;
 
-	if (c != NULL && c->n > 0 && c->turns[c->n - 1].thread != id) {
-		struct thread *before = &w->threads[c->turns[c->n - 1].thread];
+	if (c != NULL && c->n > 0 && c->occupants[c->n - 1].thread != id) {
+		struct thread *before = &w->threads[c->occupants[c->n - 1].thread];
 		if (is_running(l = last_change(before)) && l->cpu == ev->cpu)
 			enter(before, before->ended ? S_ENDED : S_UNKNOWN, ev->time, -1);
 	}
-	turn(c, id, ev->time);
+	cpu_goes_to(c, id, ev->time);
 	w->threads[id].interrupts = 0;
 	enter(&w->threads[id], w->threads[id].reclaims ? S_RECLAIM : state, ev->time, ev->cpu);
 }
 
-/* Notes that what the thread does now includes a wake-up of another. */
+/* Notes that the thread wakes another one in its present state. */
 static void
-wakes(struct why *w, uint32_t id)
+note_wake(struct why *w, uint32_t id)
 {
 	struct change *l = last_change(&w->threads[id]);
 
@@ -311,19 +312,19 @@ wakes(struct why *w, uint32_t id)
 
 /* Thread 'id' is woken, and ready to run. */
 static void
-woken(struct why *w, uint32_t id, uint32_t writer, const struct tnf_event *ev)
+thread_wakes(struct why *w, uint32_t id, uint32_t writer, const struct tnf_event *ev)
 {
 	struct cpu *c = cpu_of(w, tnf_file_host(ev->file), ev->cpu);
 	struct thread *t = &w->threads[id];
 	struct change *l = last_change(t);
 
 	if (is_running(l) && l->state != S_TFAULT && l->state != S_DFAULT) {
-		t->waker = t->request = t->by = 0;	/* it had not gone to sleep yet */
+		t->waker = t->request = t->by = 0;	/* the thread had not gone to sleep yet */
 		return;
 	}
 	if (l != NULL && l->state <= S_DFAULT)
-		l->asleep = true;	/* it slept in the fault */
-	if (l == NULL)		/* the first that is told of it: it has slept until now */
+		l->asleep = true;	/* the thread slept in the fault */
+	if (l == NULL)		/* the thread's first event: it has slept until now */
 		enter(t, S_SLEEP, INT64_MIN, -1)->asleep = true;
 	if (l != NULL && l->state == S_WAIT_CPU)
 		return;
@@ -339,7 +340,7 @@ woken(struct why *w, uint32_t id, uint32_t writer, const struct tnf_event *ev)
 	} else if (l->by == WHY_BY_NONE) {
 		l->by = writer != 0 ? WHY_BY_THREAD : WHY_BY_INTERRUPT;
 		l->waker = writer;
-		wakes(w, writer);
+		note_wake(w, writer);
 	}
 	t->waker = t->request = t->by = 0;
 	t->throttled = false;
@@ -357,9 +358,9 @@ leaves_cpu(struct why *w, uint32_t id, unsigned state, const struct tnf_event *e
 		return;
 	}
 	if (l != NULL && l->asleep && state != S_WAIT_CPU &&
-	    (t->blocks || (l->state == state && l->time == ev->time))) {
+	    (t->block_told || (l->state == state && l->time == ev->time))) {
 		l->state = (uint8_t)state;
-		t->blocks = false;
+		t->block_told = false;
 		return;
 	}
 	l = enter(t, state, ev->time, ev->cpu);
@@ -370,7 +371,7 @@ leaves_cpu(struct why *w, uint32_t id, unsigned state, const struct tnf_event *e
 		l->throttled = t->throttled;
 		t->throttled = false;
 	}
-	turn(cpu_of(w, tnf_file_host(ev->file), ev->cpu), 0, ev->time);
+	cpu_goes_to(cpu_of(w, tnf_file_host(ev->file), ev->cpu), 0, ev->time);
 }
 
 static void
@@ -386,7 +387,7 @@ state_event(struct why *w, const struct meaning *m, uint32_t writer, const struc
 	w->kernel = true;
 	struct change *l = last_change(&w->threads[id]);
 	if (m->b >= 0 && (state == S_WAIT_CPU || (l != NULL && l->asleep)))
-		woken(w, id, state == S_WAIT_CPU ? writer : 0, ev);
+		thread_wakes(w, id, state == S_WAIT_CPU ? writer : 0, ev);
 	if (m->b >= 0 && state == S_WAIT_CPU)
 		return;
 	if (m->b >= 0 || state <= S_RECLAIM)
@@ -395,7 +396,7 @@ state_event(struct why *w, const struct meaning *m, uint32_t writer, const struc
 		leaves_cpu(w, id, (unsigned)state, ev);
 }
 
-/* The event follows that of the writer's state, at the same time. */
+/* thread_block: its event follows that of the writer's thread_state, at the same time. */
 static void
 block_event(struct why *w, uint32_t id, const struct tnf_event *ev)
 {
@@ -405,21 +406,21 @@ block_event(struct why *w, uint32_t id, const struct tnf_event *ev)
 	if (id == 0 || (w->kernel && (l == NULL || l->state == S_WAIT_CPU)))
 		return;
 	if (!w->kernel || (!l->asleep && l->time != ev->time)) {
-		/* thread_state is off, or follows, as Solaris has it. */
+		/* thread_state is off, or its event follows, as in traces of Solaris. */
 		l = enter(t, S_SLEEP, ev->time, -1);
-		t->blocks = true;
+		t->block_told = true;
 	}
 	if (!l->asleep) {
 		l->asleep = true;
-		turn(cpu_of(w, tnf_file_host(ev->file), ev->cpu), 0, ev->time);
+		cpu_goes_to(cpu_of(w, tnf_file_host(ev->file), ev->cpu), 0, ev->time);
 	}
-	WHY_ROOM(w->blocks, w->n_blocks);
-	w->blocks[w->n_blocks] = (struct block){ ev->probe, ev->pos, t->owner };
-	l->detail = w->n_blocks++;
+	WHY_ROOM(w->sleeps, w->n_sleeps);
+	w->sleeps[w->n_sleeps] = (struct sleep_event){ ev->probe, ev->pos, t->owner };
+	l->detail = w->n_sleeps++;
 	t->owner = 0;
 }
 
-/* The last request with this buf, + 1; its address is used again. */
+/* Returns the entry of the last request with this buf, + 1; the kernel uses the address again. */
 static uint32_t *
 request_entry(struct why *w, const struct tnf_event *ev, uint64_t buf)
 {
@@ -453,9 +454,9 @@ request_ends(struct why *w, const struct meaning *m, const struct tnf_event *ev)
 		c->done = at;
 }
 
-/* The imported tracepoint: the writer is the one that wakes. */
+/* The imported tracepoint sched_waking: the writer of the event is the waker. */
 static void
-waking(struct why *w, const struct meaning *m, uint32_t writer, const struct tnf_event *ev)
+waking_event(struct why *w, const struct meaning *m, uint32_t writer, const struct tnf_event *ev)
 {
 	const uint32_t key[2] = { tnf_file_host(ev->file), (uint32_t)value_of(ev, m->a) };
 	const uint32_t *id = tnf_map_get(&w->by_number, key, sizeof(key));
@@ -464,12 +465,12 @@ waking(struct why *w, const struct meaning *m, uint32_t writer, const struct tnf
 		return;
 	w->threads[*id].waker = writer;
 	w->threads[*id].by = writer != 0 ? WHY_BY_THREAD : WHY_BY_INTERRUPT;
-	wakes(w, writer);
+	note_wake(w, writer);
 }
 
 /* Notes who wakes the thread: the event's member 'by' names the kind of waker. */
 static void
-wakeup(struct why *w, const struct meaning *m, uint32_t writer, const struct tnf_event *ev)
+wakeup_event(struct why *w, const struct meaning *m, uint32_t writer, const struct tnf_event *ev)
 {
 	static const uint8_t by[] = { WHY_BY_THREAD, WHY_BY_INTERRUPT, WHY_BY_INTERRUPT,
 	    WHY_BY_TIMER, WHY_BY_DISK, WHY_BY_NETWORK };
@@ -477,7 +478,7 @@ wakeup(struct why *w, const struct meaning *m, uint32_t writer, const struct tnf
 	uint64_t how = value_of(ev, m->b), source = value_of(ev, m->c);
 	uint32_t id = thread_at(w, host, value_of(ev, m->a)), waker = 0;
 
-	wakes(w, how == 0 ? writer : 0);
+	note_wake(w, how == 0 ? writer : 0);
 	if (how == 0)
 		waker = writer;
 	else if (how == 5 && source != 0)
@@ -492,20 +493,20 @@ wakeup(struct why *w, const struct meaning *m, uint32_t writer, const struct tnf
 	t->request = how == 4 ? *request_entry(w, ev, source) : 0;
 }
 
-/* A thread is put on a queue by the writer, which wakes it unless another event has told so
-   before. */
+/* The writer puts a thread on a queue.  If no event has told of a wake-up before, the writer is
+   the waker. */
 static void
-queued(struct why *w, const struct meaning *m, uint32_t writer, const struct tnf_event *ev)
+queue_event(struct why *w, const struct meaning *m, uint32_t writer, const struct tnf_event *ev)
 {
 	uint32_t id = thread_at(w, tnf_file_host(ev->file), value_of(ev, m->a));
 	const struct change *l = last_change(&w->threads[id]);
 
 	if (l != NULL && l->asleep)
-		woken(w, id, writer, ev);
+		thread_wakes(w, id, writer, ev);
 }
 
 static void
-throttle(struct why *w, const struct meaning *m, const struct tnf_event *ev)
+throttle_event(struct why *w, const struct meaning *m, const struct tnf_event *ev)
 {
 	uint32_t id = thread_at(w, tnf_file_host(ev->file), value_of(ev, m->a));
 	struct thread *t = &w->threads[id];
@@ -540,7 +541,7 @@ owner_event(struct why *w, const struct meaning *m, uint32_t id, const struct tn
 
 /* The writer begins to look for free memory, or has looked. */
 static void
-scan(struct why *w, uint32_t id, bool begins, const struct tnf_event *ev)
+scan_event(struct why *w, uint32_t id, bool begins, const struct tnf_event *ev)
 {
 	struct thread *t = &w->threads[id];
 
@@ -564,7 +565,7 @@ sample_event(struct why *w, uint32_t id, const struct tnf_event *ev)
 
 /* An interrupt has the CPU, or gives it back: the thread stays in its state. */
 static void
-interrupt(struct why *w, uint32_t id, bool begins, const struct tnf_event *ev)
+interrupt_event(struct why *w, uint32_t id, bool begins, const struct tnf_event *ev)
 {
 	struct thread *t = &w->threads[id];
 	struct change *l = last_change(t), same;
@@ -580,10 +581,10 @@ interrupt(struct why *w, uint32_t id, bool begins, const struct tnf_event *ev)
 	l->interrupted = t->interrupts > 0;
 }
 
-/* A thread that is made is another than the one that had its address before.  Its maker
-   wakes it. */
+/* A new thread may have the address of an earlier one: from now on the address means the new
+   thread.  Its maker wakes it. */
 static void
-begins(struct why *w, uint32_t maker, unsigned host, uint64_t tid)
+thread_begins(struct why *w, uint32_t maker, unsigned host, uint64_t tid)
 {
 	uint32_t id = thread_at(w, host, tid);
 
@@ -591,12 +592,12 @@ begins(struct why *w, uint32_t maker, unsigned host, uint64_t tid)
 		*task_entry(w, host, tid) = 0;
 		id = thread_at(w, host, tid);
 	}
-	wakes(w, maker);
+	note_wake(w, maker);
 	w->threads[id].waker = maker;
 	w->threads[id].by = maker != 0 ? WHY_BY_THREAD : WHY_BY_NONE;
 }
 
-/* It has its CPU until another thread gets it. */
+/* The thread exits: it has its CPU until another thread gets the CPU. */
 static void
 thread_ends(struct why *w, uint32_t id, const struct tnf_event *ev)
 {
@@ -609,8 +610,9 @@ thread_ends(struct why *w, uint32_t id, const struct tnf_event *ev)
 	enter(t, running ? S_SYSTEM : S_ENDED, ev->time, running ? ev->cpu : -1);
 }
 
-/* Blocks of a CPU are numbered: those that are missing were overwritten or lost.  An event
-   that was begun in one block may come after the first of the next. */
+/* Counts gaps.  The blocks of a CPU are numbered, so a missing number is a block that was
+   overwritten or lost.  An event with a smaller number than the last one is no gap: its time can
+   be later than that of the first event in the next block. */
 static void
 look_for_gap(struct why *w, const struct tnf_event *ev)
 {
@@ -638,7 +640,7 @@ kernel_event(struct why *w, const struct meaning *m, uint32_t id, const struct t
 		block_event(w, id, ev);
 		break;
 	case M_CREATE:
-		begins(w, id, tnf_file_host(ev->file), value_of(ev, m->a));
+		thread_begins(w, id, tnf_file_host(ev->file), value_of(ev, m->a));
 		break;
 	case M_EXIT:
 		thread_ends(w, id, ev);
@@ -659,16 +661,16 @@ kernel_event(struct why *w, const struct meaning *m, uint32_t id, const struct t
 		request_ends(w, m, ev);
 		return;
 	case M_WAKING:
-		waking(w, m, id, ev);
+		waking_event(w, m, id, ev);
 		return;
 	case M_WAKEUP:
-		wakeup(w, m, id, ev);
+		wakeup_event(w, m, id, ev);
 		return;
 	case M_QUEUE:
-		queued(w, m, id, ev);
+		queue_event(w, m, id, ev);
 		return;
 	case M_THROTTLE:
-		throttle(w, m, ev);
+		throttle_event(w, m, ev);
 		return;
 	case M_SIGNAL:
 		signal_event(w, m, id, ev);
@@ -681,11 +683,11 @@ kernel_event(struct why *w, const struct meaning *m, uint32_t id, const struct t
 		return;
 	case M_SCAN:
 	case M_SCANNED:
-		scan(w, id, m->what == M_SCAN, ev);
+		scan_event(w, id, m->what == M_SCAN, ev);
 		return;
 	case M_INTERRUPT:
 	case M_RESUME:
-		interrupt(w, id, m->what == M_INTERRUPT, ev);
+		interrupt_event(w, id, m->what == M_INTERRUPT, ev);
 		return;
 	default:
 		return;
@@ -711,16 +713,17 @@ why_feed(struct why *w, const struct tnf_event *ev)
 void
 why_sent(struct why *w, const struct tnf_event *ev, const void *key, size_t size)
 {
-	struct message *m = tnf_xmap_put(&w->messages, key, size, NULL);
+	struct sending *m = tnf_xmap_put(&w->sendings, key, size, NULL);
 
-	/* The last: a client that starts anew may count from 1 again. */
-	*m = (struct message){ ev->time, why_writer(w, ev) };
+	/* The latest message with this key counts: a client that starts anew may count from 1
+	   again. */
+	*m = (struct sending){ ev->time, why_writer(w, ev) };
 }
 
 void
 why_received(struct why *w, const struct tnf_event *ev, const void *key, size_t size)
 {
-	const struct message *m = tnf_map_get(&w->messages, key, size);
+	const struct sending *m = tnf_map_get(&w->sendings, key, size);
 	uint32_t id = why_writer(w, ev);
 	struct thread *t = &w->threads[id];
 

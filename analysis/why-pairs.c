@@ -10,15 +10,17 @@
 
 #define TYPICAL_MAX	200u
 
-/* The events with one value of a rule's members: the steps of a request. */
+/* The steps of a request: the events whose members, those that a rule names, have the same
+   values. */
 struct steps {
 	struct why_step *step;
 	uint32_t n, room;
 };
 
-/* The places of a probe's members, for each rule that names members. */
+/* For a probe: the first rule all of whose members it has, and their indexes. */
 struct binding {
-	bool	 known, any;
+	bool	 known;			/* the rules have been looked through */
+	bool	 any;			/* there is such a rule */
 	int	 member[PAIR_KEYS_MAX];
 	const struct pair_rule *rule;
 };
@@ -86,7 +88,7 @@ why_pairs_index(const struct why_pairs *p)
 	return p->w;
 }
 
-/* A rule of the user's whose members tell requests apart. */
+/* Remembers a rule of --pair that names members, by which requests are told apart. */
 static void
 learn_rule(struct why_pairs *p, const struct pair_rule *r)
 {
@@ -118,7 +120,7 @@ binding_of(struct why_pairs *p, const struct tnf_probe *probe)
 	return b;
 }
 
-/* The number of the steps with the event's values; 0: its probe has no such members. */
+/* Returns the index in steps[] for the event's values; 0: no rule names members of its probe. */
 static uint32_t
 steps_of(struct why_pairs *p, const struct tnf_event *ev)
 {
@@ -242,7 +244,7 @@ find_pair(struct why_pairs *p, const char *wanted)
 		if (name == NULL)
 			return best;
 		const struct pair *pair = tnf_map_get(&p->pairs, &name, sizeof(name));
-		/* Those of processes come before those of the kernel. */
+		/* Pairs of processes come before pairs of the kernel. */
 		int64_t weight = wanted != NULL ? is_called(name, wanted) - 1 :
 		    pair->kernel ? pair->total / 2 : INT64_MAX / 2 + pair->total / 2;
 		if (weight > most) {
@@ -340,7 +342,8 @@ why_pairs_explain(struct why_pairs *p, const struct why_instance *in)
 	return tree;
 }
 
-/* The first and the number of the typical instances. */
+/* Typical are the instances in the middle fifth of all durations.  Returns the index of the first,
+   and sets their number. */
 static size_t
 middle(const struct why_pairs *p, size_t *n)
 {

@@ -153,7 +153,7 @@ why_place(struct why *w, const struct thread *t, const struct change *c)
 	    [S_DFAULT] = WHY_FAULT, [S_KFAULT] = WHY_FAULT, [S_USER_LOCK] = WHY_FUTEX,
 	    [S_SLEEP] = WHY_OTHER, [S_STOPPED] = WHY_STOPPED };
 	struct place none = { .cause = c->state <= S_STOPPED ? by_state[c->state] : WHY_OTHER };
-	const struct block *b = &w->blocks[c->detail];
+	const struct sleep_event *b = &w->sleeps[c->detail];
 	uint64_t pc[FRAMES_MAX];
 	struct tnf_event ev;
 	unsigned n;
@@ -175,7 +175,7 @@ why_place(struct why *w, const struct thread *t, const struct change *c)
 uint64_t
 why_reason(struct why *w, const struct thread *t, const struct change *c)
 {
-	const struct block *b = &w->blocks[c->detail];
+	const struct sleep_event *b = &w->sleeps[c->detail];
 	struct tnf_event ev;
 	struct tnf_value v;
 	int member;

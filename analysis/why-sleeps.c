@@ -27,7 +27,7 @@ sleeps_of(struct why *w, uint32_t id, why_sleep_fn *fn, void *arg)
 		p = why_place(w, t, c);
 		struct why_sleep s = { .thread = id, .cause = p.cause, .where = p.where,
 		    .from = c->time, .woken = wake->time, .runs = runs_again(t, i + 1)->time,
-		    .owner = w->blocks[c->detail].owner };
+		    .owner = w->sleeps[c->detail].owner };
 		if (wake->state == S_WAIT_CPU) {
 			s.by = wake->by;
 			s.waker = wake->waker;

@@ -122,7 +122,7 @@ verdict_leaf(void *arg, const struct why_node *const *path, unsigned n)
 	const struct why_sum *s;
 	bool fresh;
 
-	if (leaf->kind == WHY_UNKNOWN || leaf->kind == WHY_ABSENT || leaf->kind == WHY_CUT)
+	if (leaf->kind == WHY_UNKNOWN || leaf->kind == WHY_ABSENT || leaf->kind == WHY_NOT_FOLLOWED)
 		v->unknown += leaf->to - leaf->from;
 	v->text.p = v->text.base;
 	why_put_cause(v->w, &v->text, path, n, false);

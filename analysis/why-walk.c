@@ -1,8 +1,11 @@
 /*
- * why-walk.c - explains a stretch of a thread's time: a tree whose nodes tile it.
+ * why-walk.c - explains a stretch of a thread's time by a tree: the children of a node follow
+ * each other without gaps and fill the node's time.
  *
- * A sleep that another thread ended is explained by what that one did in the same window.
- * Windows only shrink, and the waker was running when the sleep ended, so the walk ends.
+ * A sleep that another thread ended is explained by all that the waker did during the sleep,
+ * including the waker's own sleeps.  The waker runs at the end of this window, so each sleep of
+ * the waker is shorter than the window, and the walk ends.  Where the walk follows the owner of a
+ * lock, or the waker of a later wake-up, WHY_DEPTH_MAX ends it.
  */
 #include <string.h>
 
@@ -25,13 +28,13 @@ struct walk {
 	struct why	*w;
 	struct why_tree	*tree;
 	struct why_node	*run;		/* the last node, if it is RUN */
-	int64_t		 longest;	/* piece of it */
-	int64_t		 end;		/* of what is explained */
+	int64_t		 longest;	/* ns of the call in 'run' that names the node */
+	int64_t		 end;		/* of the whole time that is explained */
 };
 
-/* Appends a node to the children, whose end *end is. */
+/* Appends a node to a list; *tail is the place of the link to the next node. */
 static struct why_node *
-add(struct walk *k, struct why_node ***end, enum why_kind kind, uint32_t thread, int64_t from,
+node_add(struct walk *k, struct why_node ***tail, enum why_kind kind, uint32_t thread, int64_t from,
     int64_t to)
 {
 	struct why_tree *t = k->tree;
@@ -49,8 +52,8 @@ add(struct walk *k, struct why_node ***end, enum why_kind kind, uint32_t thread,
 	n->call = -1;
 	k->run = NULL;
 	t->nodes++;
-	**end = n;
-	*end = &n->next;
+	**tail = n;
+	*tail = &n->next;
 	return n;
 }
 
@@ -67,7 +70,7 @@ why_tree_free(struct why_tree *t)
 }
 
 /* The index of the last element whose time is not after 'at'; n: there is none. */
-#define LAST_BEFORE(array, n, at) __extension__ ({			\
+#define LAST_UNTIL(array, n, at) __extension__ ({			\
 	size_t low_ = 0, high_ = (n);					\
 	while (low_ < high_) {						\
 		size_t mid_ = low_ + (high_ - low_) / 2;		\
@@ -81,53 +84,55 @@ why_tree_free(struct why_tree *t)
 
 /* Adds the threads that had the CPU while this thread waited for it. */
 static void
-taken(struct walk *k, struct why_node *ready, const struct cpu *c)
+add_takers(struct walk *k, struct why_node *ready, const struct cpu *c)
 {
-	struct why_node **end = &ready->child;
+	struct why_node **tail = &ready->child;
 	int64_t at = ready->from;
 
 	if (c == NULL || c->n == 0)
 		return;
-	size_t i = LAST_BEFORE(c->turns, c->n, at);
+	size_t i = LAST_UNTIL(c->occupants, c->n, at);
 	if (i == c->n) {
 		i = 0;
-		int64_t first = c->turns[0].time < ready->to ? c->turns[0].time : ready->to;
-		add(k, &end, WHY_TAKEN, 0, at, first);
+		int64_t first = c->occupants[0].time < ready->to ? c->occupants[0].time : ready->to;
+		node_add(k, &tail, WHY_TAKEN, 0, at, first);
 		at = first;
 	}
 	for (; i < c->n && at < ready->to && k->tree->nodes < WHY_NODES_MAX; i++) {
-		int64_t to = i + 1 < c->n && c->turns[i + 1].time < ready->to ?
-		    c->turns[i + 1].time : ready->to;
+		int64_t to = i + 1 < c->n && c->occupants[i + 1].time < ready->to ?
+		    c->occupants[i + 1].time : ready->to;
 		if (to <= at)
 			continue;
-		uint32_t who = c->turns[i].thread;
-		add(k, &end, WHY_TAKEN, who == ready->thread ? 0 : who, at, to);
+		uint32_t who = c->occupants[i].thread;
+		node_add(k, &tail, WHY_TAKEN, who == ready->thread ? 0 : who, at, to);
 		at = to;
 	}
 	if (at < ready->to)
-		add(k, &end, WHY_CUT, 0, at, ready->to);
+		node_add(k, &tail, WHY_NOT_FOLLOWED, 0, at, ready->to);
 }
 
-static void walk(struct walk *, struct why_node ***end, uint32_t thread,
+static void walk(struct walk *, struct why_node ***tail, uint32_t thread,
     int64_t from, int64_t to, unsigned depth);
 
-/* The thread slept until it received a message: what the sender did until it sent, and then
-   the way of the message. */
+/* If the thread slept until it received a message, adds what the sender did until it sent the
+   message, then the time for which the message was under way.  False: no message ended the
+   sleep. */
 static bool
-message(struct walk *k, struct why_node *asleep, const struct thread *t, int64_t woken_at,
+explain_by_message(struct walk *k, struct why_node *asleep, const struct thread *t, int64_t woken_at,
     unsigned depth)
 {
-	struct why_node **end = &asleep->child;
-	size_t i = LAST_BEFORE(t->receipts, t->n_receipts, woken_at);
+	struct why_node **tail = &asleep->child;
+	size_t i = LAST_UNTIL(t->receipts, t->n_receipts, woken_at);
 
 	i = i == t->n_receipts ? 0 : i + 1;
 	if (i >= t->n_receipts)
 		return false;
 	const struct receipt *r = &t->receipts[i];
-	/* It may have slept again for the rest of the message.  What it had before the message was
-	   sent was something else, unless its clock is late. */
-	size_t c = LAST_BEFORE(t->changes, t->n, r->time);
-	for (size_t j = LAST_BEFORE(t->changes, t->n, woken_at); j <= c && j < t->n; j++)
+	/* If the thread woke up before the message was sent, and slept again before it received the
+	   message, another thing ended this sleep.  If the message was sent before the wake-up,
+	   further sleeps were for the rest of the message. */
+	size_t c = LAST_UNTIL(t->changes, t->n, r->time);
+	for (size_t j = LAST_UNTIL(t->changes, t->n, woken_at); j <= c && j < t->n; j++)
 		if (t->changes[j].asleep && r->sent_at > woken_at)
 			return false;
 	int64_t sent = r->sent_at < asleep->to ? r->sent_at : asleep->to;
@@ -136,13 +141,13 @@ message(struct walk *k, struct why_node *asleep, const struct thread *t, int64_t
 	asleep->cause = WHY_MESSAGE;
 	asleep->by = WHY_BY_THREAD;
 	asleep->waker = r->sender;
-	walk(k, &end, r->sender, asleep->from, sent, depth + 1);
+	walk(k, &tail, r->sender, asleep->from, sent, depth + 1);
 	if (sent < asleep->to)
-		add(k, &end, WHY_ASLEEP, asleep->thread, sent, asleep->to)->cause = WHY_NETWORK;
+		node_add(k, &tail, WHY_ASLEEP, asleep->thread, sent, asleep->to)->cause = WHY_NETWORK;
 	return true;
 }
 
-/* Is what begins with the change 'b' the same wait as that of 'a'? */
+/* True if the sleeps that begin with the changes 'a' and 'b' are for the same thing. */
 static bool
 same_wait(struct why *w, const struct thread *t, const struct change *a, const struct change *b,
     enum why_cause cause)
@@ -154,13 +159,14 @@ same_wait(struct why *w, const struct thread *t, const struct change *a, const s
 }
 
 /*
- * A thread that wakes up, finds nothing, and goes to sleep for the same again, has waited for
- * the one that wakes it in the end: timed waits in a loop, and wake-ups for nothing.  If it
- * wakes another meanwhile it may have got something done.  Returns the last such wake-up, or
- * that of sleep i.
+ * A thread that wakes up, finds nothing and sleeps for the same thing again has in fact waited
+ * for its last wake-up: timed waits in a loop, and wake-ups for nothing.  Returns the last
+ * wake-up in such a row of sleeps, which begins with sleep i.  The row ends where the thread
+ * wakes another thread, is stopped, or runs for longer than LOOK_AGAIN: then it perhaps got
+ * something done.
  */
 static const struct change *
-in_the_end(struct walk *k, const struct thread *t, size_t i, enum why_cause cause)
+last_wake(struct walk *k, const struct thread *t, size_t i, enum why_cause cause)
 {
 	const struct change *first = &t->changes[i], *wake = first + 1;
 	int64_t ran = 0;
@@ -180,16 +186,16 @@ in_the_end(struct walk *k, const struct thread *t, size_t i, enum why_cause caus
 	return wake;
 }
 
-/* Explains who woke the thread from sleep i; the node has the sleep's cause and end already. */
+/* Sets in the node who woke the thread from sleep i; the node's cause and time are set already. */
 static void
-ended_by(struct walk *k, struct why_node *n, const struct thread *t, size_t i)
+explain_wake(struct walk *k, struct why_node *n, const struct thread *t, size_t i)
 {
 	const struct change *wake = &t->changes[i + 1];
 
 	if ((wake->by == WHY_BY_TIMER && n->cause != WHY_TIMER && n->cause != WHY_OTHER &&
 	    n->cause != WHY_DIRTY && !why_is_stop(n->cause)) ||
 	    (wake->by == WHY_BY_THREAD && n->cause == WHY_FUTEX)) {
-		const struct change *last = in_the_end(k, t, i, n->cause);
+		const struct change *last = last_wake(k, t, i, n->cause);
 		if (last->by == WHY_BY_THREAD && last->waker != 0)
 			wake = last;
 	}
@@ -199,21 +205,22 @@ ended_by(struct walk *k, struct why_node *n, const struct thread *t, size_t i)
 }
 
 static void
-asleep(struct walk *k, struct why_node *n, const struct thread *t, size_t i, unsigned depth)
+explain_sleep(struct walk *k, struct why_node *n, const struct thread *t, size_t i, unsigned depth)
 {
 	const struct change *c = &t->changes[i], *wake = i + 1 < t->n ? c + 1 : NULL;
 	struct place p = why_place(k->w, t, c);
-	struct why_node **end = &n->child;
+	struct why_node **tail = &n->child;
 	uint32_t follow;
 
 	n->cause = p.cause;
 	n->where = p.where;
-	n->owner = c->detail != 0 ? k->w->blocks[c->detail].owner : 0;
+	n->owner = c->detail != 0 ? k->w->sleeps[c->detail].owner : 0;
 	if (wake != NULL && wake->state == S_WAIT_CPU)
-		ended_by(k, n, t, i);
+		explain_wake(k, n, t, i);
 	if (why_is_stop(n->cause)) {
-		/* The tracer, or the thread that thaws the cgroup, also lets the thread go on.  A signal
-		   stops a traced thread by way of the tracer. */
+		/* The thread that ends a stop (the tracer, or who sends SIGCONT or thaws the cgroup) is
+		   named, and not followed: this thread did not wait for its work.  If a signal caused
+		   the stop, the sender is named instead. */
 		if (c->waker != 0 && n->cause != WHY_FROZEN) {
 			n->cause = WHY_STOPPED;
 			n->by = WHY_BY_SIGNAL;
@@ -226,7 +233,7 @@ asleep(struct walk *k, struct why_node *n, const struct thread *t, size_t i, uns
 			n->cause = WHY_DISK;
 		return;
 	}
-	if (t->n_receipts > 0 && wake != NULL && message(k, n, t, wake->time, depth))
+	if (t->n_receipts > 0 && wake != NULL && explain_by_message(k, n, t, wake->time, depth))
 		return;
 	follow = n->waker != 0 ? n->waker : n->by == WHY_BY_NONE ? n->owner : 0;
 	if (follow == 0 || why_changes_of(k->w, follow) == t)
@@ -235,12 +242,13 @@ asleep(struct walk *k, struct why_node *n, const struct thread *t, size_t i, uns
 		n->waker = follow;
 		n->by = WHY_BY_THREAD;
 	}
-	walk(k, &end, follow, n->from, n->to, depth + 1);
+	walk(k, &tail, follow, n->from, n->to, depth + 1);
 }
 
-/* The thread is on a CPU.  Short calls in a row are one node, which names the longest. */
+/* Adds a call, or a time in user mode.  Short ones in a row become one node, which names the
+   longest. */
 static void
-computes(struct walk *k, struct why_node ***end, uint32_t thread, const struct change *c, int64_t from,
+add_call(struct walk *k, struct why_node ***tail, uint32_t thread, const struct change *c, int64_t from,
     int64_t to)
 {
 	enum why_cause cause = c->ending ? WHY_EXIT : c->state == S_TFAULT || c->state == S_DFAULT ? WHY_FAULT :
@@ -259,23 +267,24 @@ computes(struct walk *k, struct why_node ***end, uint32_t thread, const struct c
 		n->to = to;
 		return;
 	}
-	n = k->run = add(k, end, WHY_RUN, thread, from, to);
+	n = k->run = node_add(k, tail, WHY_RUN, thread, from, to);
 	k->longest = to - from;
 	n->cause = cause;
 	n->call = call;
 }
 
-/* Interrupts are in the node that they interrupt, as a sum: they are short, and many. */
+/* Adds a stretch on the CPU.  Interrupts are short and many and get no node: their time is added to
+   the node that they interrupt. */
 static void
-runs(struct walk *k, struct why_node ***end, uint32_t thread, const struct change *c, int64_t from,
+add_running(struct walk *k, struct why_node ***tail, uint32_t thread, const struct change *c, int64_t from,
     int64_t to)
 {
 	if (!c->interrupted) {
-		computes(k, end, thread, c, from, to);
+		add_call(k, tail, thread, c, from, to);
 		return;
 	}
 	if (k->run == NULL || k->run->thread != thread || k->run->to != from) {
-		struct why_node *n = add(k, end, WHY_RUN, thread, from, to);
+		struct why_node *n = node_add(k, tail, WHY_RUN, thread, from, to);
 		k->run = n;
 		k->longest = 0;
 	}
@@ -283,45 +292,45 @@ runs(struct walk *k, struct why_node ***end, uint32_t thread, const struct chang
 	k->run->to = to;
 }
 
-/* One piece of a thread's time, which is of one state. */
+/* Adds a piece of a thread's time in which its state did not change. */
 static void
-piece(struct walk *k, struct why_node ***end, uint32_t thread, const struct thread *t, size_t i,
+add_piece(struct walk *k, struct why_node ***tail, uint32_t thread, const struct thread *t, size_t i,
     int64_t from, int64_t to, unsigned depth)
 {
 	const struct change *c = &t->changes[i];
 	struct why_node *n;
 
 	if (c->asleep) {
-		n = add(k, end, WHY_ASLEEP, thread, from, to);
-		asleep(k, n, t, i, depth);
+		n = node_add(k, tail, WHY_ASLEEP, thread, from, to);
+		explain_sleep(k, n, t, i, depth);
 	} else if (c->state == S_WAIT_CPU) {
-		n = add(k, end, WHY_READY, thread, from, to);
+		n = node_add(k, tail, WHY_READY, thread, from, to);
 		n->cause = c->throttled ? WHY_THROTTLED : WHY_OTHER;
 		if (!c->throttled && i + 1 < t->n)
-			taken(k, n, why_cpu(k->w, t->is.host, t->changes[i + 1].cpu));
+			add_takers(k, n, why_cpu(k->w, t->is.host, t->changes[i + 1].cpu));
 	} else if (c->state >= S_UNKNOWN)
-		add(k, end, WHY_UNKNOWN, thread, from, to);
+		node_add(k, tail, WHY_UNKNOWN, thread, from, to);
 	else
-		runs(k, end, thread, c, from, to);
+		add_running(k, tail, thread, c, from, to);
 }
 
 static void
-walk(struct walk *k, struct why_node ***end, uint32_t thread,
+walk(struct walk *k, struct why_node ***tail, uint32_t thread,
     int64_t from, int64_t to, unsigned depth)
 {
 	const struct thread *t = why_changes_of(k->w, thread);
 	int64_t at = from;
 
 	if (t->n == 0) {
-		add(k, end, WHY_ABSENT, thread, from, to);
+		node_add(k, tail, WHY_ABSENT, thread, from, to);
 		return;
 	}
-	size_t i = LAST_BEFORE(t->changes, t->n, from);
+	size_t i = LAST_UNTIL(t->changes, t->n, from);
 	if (i == t->n) {
 		i = 0;
 		at = t->changes[0].time < to ? t->changes[0].time : to;
 		if (at > from)
-			add(k, end, WHY_UNKNOWN, thread, from, at);
+			node_add(k, tail, WHY_UNKNOWN, thread, from, at);
 	}
 	for (; at < to && i < t->n; i++) {
 		int64_t until = i + 1 < t->n && t->changes[i + 1].time < to ?
@@ -330,18 +339,19 @@ walk(struct walk *k, struct why_node ***end, uint32_t thread,
 			continue;
 		if (depth >= WHY_DEPTH_MAX || k->tree->nodes >= WHY_NODES_MAX)
 			break;
-		piece(k, end, thread, t, i, at, until, depth);
+		add_piece(k, tail, thread, t, i, at, until, depth);
 		at = until;
 	}
 	if (at < to)
-		add(k, end, WHY_CUT, thread, at, to);
-	k->run = NULL;		/* what follows belongs to another node */
+		node_add(k, tail, WHY_NOT_FOLLOWED, thread, at, to);
+	k->run = NULL;		/* the next piece belongs to another node */
 }
 
-/* The steps of a request: its thread's own time, or, before another thread takes it, what
-   that one did meanwhile. */
+/* Explains a request step by step.  A step is the time of its thread; but if another thread has the
+   next step, the request waited for that thread, and the node shows what the thread did
+   meanwhile. */
 static void
-walk_steps(struct walk *k, struct why_node ***end, const struct why_step *s, size_t n, int64_t to)
+walk_steps(struct walk *k, struct why_node ***tail, const struct why_step *s, size_t n, int64_t to)
 {
 	for (size_t i = 0; i < n; i++) {
 		int64_t until = i + 1 < n && s[i + 1].at < to ? s[i + 1].at : to;
@@ -350,10 +360,10 @@ walk_steps(struct walk *k, struct why_node ***end, const struct why_step *s, siz
 		if (until <= s[i].at)
 			continue;
 		if (why_changes_of(k->w, next) == why_changes_of(k->w, s[i].thread)) {
-			walk(k, end, s[i].thread, s[i].at, until, 0);
+			walk(k, tail, s[i].thread, s[i].at, until, 0);
 			continue;
 		}
-		struct why_node *q = add(k, end, WHY_QUEUED, s[i].thread, s[i].at, until);
+		struct why_node *q = node_add(k, tail, WHY_QUEUED, s[i].thread, s[i].at, until);
 		struct why_node **in = &q->child;
 		q->waker = next;
 		walk(k, &in, next, s[i].at, until, 1);
@@ -365,11 +375,11 @@ why_explain_steps(struct why *w, const struct why_step *s, size_t n, int64_t to)
 {
 	struct why_tree tree = { 0 };
 	struct walk k = { .w = w, .tree = &tree, .end = to };
-	struct why_node **end = &tree.root;
+	struct why_node **tail = &tree.root;
 
-	struct why_node *root = add(&k, &end, WHY_WHOLE, s[0].thread, s[0].at, to);
-	end = &root->child;
-	walk_steps(&k, &end, s, n, to);
+	struct why_node *root = node_add(&k, &tail, WHY_WHOLE, s[0].thread, s[0].at, to);
+	tail = &root->child;
+	walk_steps(&k, &tail, s, n, to);
 	return tree;
 }
 
@@ -382,12 +392,12 @@ why_explain(struct why *w, uint32_t thread, int64_t from, int64_t to)
 }
 
 static void
-leaves(const struct why_node **path, unsigned n, unsigned max, why_leaf_fn *leaf, void *arg)
+visit_leaves(const struct why_node **path, unsigned n, unsigned max, why_leaf_fn *leaf, void *arg)
 {
 	for (const struct why_node *c = path[n - 1]->child; c != NULL; c = c->next) {
 		path[n] = c;
 		if (c->child != NULL && n + 1 < max)
-			leaves(path, n + 1, max, leaf, arg);
+			visit_leaves(path, n + 1, max, leaf, arg);
 		else if (c->to > c->from)
 			leaf(arg, path + 1, n);
 	}
@@ -398,5 +408,5 @@ why_leaves(const struct why_tree *t, why_leaf_fn *leaf, void *arg)
 {
 	const struct why_node *path[WHY_DEPTH_MAX + 4] = { t->root };
 
-	leaves(path, 1, sizeof(path) / sizeof(*path), leaf, arg);
+	visit_leaves(path, 1, sizeof(path) / sizeof(*path), leaf, arg);
 }

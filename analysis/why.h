@@ -26,7 +26,7 @@ enum why_kind {
 	WHY_QUEUED,	/* a request between two threads; children: what the taker did */
 	WHY_UNKNOWN,	/* the trace does not tell */
 	WHY_ABSENT,	/* no event of the kernel tells of this thread */
-	WHY_CUT		/* not followed further: too deep, or too many nodes */
+	WHY_NOT_FOLLOWED	/* too deep, or too many nodes */
 };
 
 /* The reason of a sleep, or, of READY and RUN, what is special about it. */
@@ -72,7 +72,7 @@ struct why_tree {
 	struct why_chunk *chunks;
 };
 
-#define WHY_NODES_MAX	20000u		/* of a tree; then WHY_CUT */
+#define WHY_NODES_MAX	20000u		/* of a tree; then WHY_NOT_FOLLOWED */
 #define WHY_DEPTH_MAX	24u		/* sleeps within sleeps */
 
 /* How names are found; every function may be NULL, and may return NULL. */
