@@ -9,8 +9,6 @@
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "analysis/expr/expr-impl.h"
 #include "analysis/timespec.h"

@@ -11,7 +11,6 @@
  */
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "common/xalloc.h"
 #include "tnfwatch/trigger-impl.h"

@@ -1,9 +1,6 @@
 /*
  * trigger-source.c - the triggers in one source: what they need of its events.
  */
-#include <stdlib.h>
-#include <string.h>
-
 #include "analysis/pretty-names.h"
 #include "common/xalloc.h"
 #include "tnfwatch/trigger-impl.h"

@@ -11,8 +11,6 @@
  */
 #include <ctype.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 
 #include "common/xalloc.h"

@@ -4,9 +4,6 @@
  * The values are copied when the span begins, as its record may be overwritten before it ends:
  * numbers, and texts of up to TEXT_MAX bytes.  A value of any other kind is null.
  */
-#include <stdlib.h>
-#include <string.h>
-
 #include "common/xalloc.h"
 #include "tnfwatch/trigger-impl.h"
 

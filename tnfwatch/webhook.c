@@ -3,12 +3,9 @@
  */
 #include <sys/socket.h>
 
-#include <errno.h>
 #include <json-c/json.h>
 #include <microhttpd.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 #include <unistd.h>
 
