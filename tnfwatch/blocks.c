@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "format/live.h"
-#include "tnfwatch/channel.h"
+#include "tnfwatch/segment.h"
 
 #define HEADER	((uint32_t)sizeof(struct tnf_block_header))
 #define YEARS	INT64_C(1000000000000000000)	/* some thirty, in ns */

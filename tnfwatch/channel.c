@@ -9,18 +9,19 @@
 
 #include "tnfwatch/channel.h"
 #include "tnfwatch/config.h"
+#include "tnfwatch/segment.h"
 #include "tnfwatch/util.h"
 
 #define CHUNK		(256u << 10)
-#define BYTES_MAX	(UINT64_C(32) << 20)	/* a probe that is not rare */
+#define BYTES_MAX	(UINT64_C(32) << 20)	/* then the oldest chunk goes: a probe was not rare */
 #define HEADER		((uint32_t)sizeof(struct tnf_block_header))
 #define SCHED		((uint32_t)sizeof(struct tnf_kernel_schedule))
 #define DELTA		sizeof(uint32_t)	/* an event's time_delta, behind its tag */
 
 /* An event that is remembered; its record and strings follow, 'size' bytes. */
-struct entry {
+struct remembered {
 	int64_t	 time;
-	uint32_t block, generation;	/* where it was */
+	uint32_t block, generation;	/* of the ring, where the event was */
 	uint32_t size;
 	uint32_t pad;
 	struct tnf_kernel_schedule sched;
@@ -34,11 +35,13 @@ struct channel_chunk {
 	unsigned char bytes[];
 };
 
+enum { UNKNOWN, WANTED, UNWANTED };	/* by channel->what */
+
 struct channel {
 	const struct enable *what;
-	char	*text;			/* ... as it was written */
+	char	*text;			/* 'what' as it stands in the configuration */
 	int64_t	 keep;
-	unsigned char *wanted;		/* by a probe's number: 0, not looked at so far; 1; 2, not */
+	unsigned char *wanted;		/* by a probe's number; UNKNOWN: it had no event so far */
 	size_t	 n_wanted;
 	struct channel_chunk *first, *last;
 	struct channel_status st;
@@ -107,9 +110,9 @@ is_wanted(struct channel *c, const struct tnf_probe *p)
 		c->wanted = tnf_xreallocarray(c->wanted, c->n_wanted, 1);
 		memset(c->wanted + n, 0, c->n_wanted - n);
 	}
-	if (c->wanted[p->id] == 0)
-		c->wanted[p->id] = c->what != NULL && enable_has(c->what, p, NULL) ? 1 : 2;
-	return c->wanted[p->id] == 1;
+	if (c->wanted[p->id] == UNKNOWN)
+		c->wanted[p->id] = c->what != NULL && enable_has(c->what, p, NULL) ? WANTED : UNWANTED;
+	return c->wanted[p->id] == WANTED;
 }
 
 static uint32_t
@@ -121,7 +124,7 @@ u32_at(const unsigned char *p)
 	return v;
 }
 
-/* The size of an event's record without strings: up to the end of its last member. */
+/* Returns the size of an event's record without strings: up to the end of its last member. */
 static uint32_t
 record_size(const struct tnf_probe *p)
 {
@@ -135,8 +138,8 @@ record_size(const struct tnf_probe *p)
 	return (size + 3) & ~3u;
 }
 
-/* The size of a record with the strings behind it, which have their lengths in front; 'end'
-   is the end of the committed bytes. */
+/* Returns the size of a record with the strings behind it; 0: the record is damaged.  Each string
+   begins with its tag and its length.  'end' is the end of the block's committed bytes. */
 static uint32_t
 record_extent(const unsigned char *block, uint32_t at, uint32_t end, uint32_t sched_tag,
     const struct tnf_probe *p)
@@ -157,8 +160,9 @@ record_extent(const unsigned char *block, uint32_t at, uint32_t end, uint32_t sc
 	return last <= end ? last - at : 0;
 }
 
+/* Returns room for n bytes of an event of this time; NULL: the event is larger than a chunk. */
 static unsigned char *
-room_for(struct channel *c, size_t n, int64_t now)
+room_for(struct channel *c, size_t n, int64_t time)
 {
 	struct channel_chunk *k = c->last;
 
@@ -172,11 +176,11 @@ room_for(struct channel *c, size_t n, int64_t now)
 		c->last = k;
 		c->st.bytes += CHUNK;
 	}
-	k->last = now;
+	k->last = time;
 	return k->bytes + k->used;
 }
 
-/* Notes that an event could not be remembered: the channel is whole only after 'time'. */
+/* Notes that an event could not be remembered: the channel has all events only after 'time'. */
 static void
 channel_without(struct channel *c, int64_t time)
 {
@@ -188,7 +192,7 @@ static bool
 channel_copy(struct channel *c, const struct blocks *b, const struct tnf_event *ev)
 {
 	struct blocks_mark before, after;
-	struct entry e = { .time = ev->time };
+	struct remembered e = { .time = ev->time };
 	unsigned char *to;
 
 	uint32_t number = ev->pos / b->block_size;
@@ -210,8 +214,8 @@ channel_copy(struct channel *c, const struct blocks *b, const struct tnf_event *
 	memcpy(to, &e, sizeof e);
 	memcpy(to + sizeof e, block + at, size);
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	/* The writer may have taken the block meanwhile, or before the first look: then we have
-	   copied another event, of another time. */
+	/* If the writer has taken the block meanwhile, or before the first look, we have copied
+	   another event, of another time. */
 	if (!blocks_look(b, number, &after) || after.generation != before.generation ||
 	    e.sched.time_base + u32_at(to + sizeof e + DELTA) != ev->time)
 		return false;
@@ -250,8 +254,8 @@ channel_status(const struct channel *c, struct channel_status *ret)
 		*ret = c->st;
 }
 
-static const struct entry *
-entry_next(const struct channel *c, struct channel_place *p)
+static const struct remembered *
+remembered_next(const struct channel *c, struct channel_place *p)
 {
 	if (!p->begun)
 		p->chunk = c->first;
@@ -262,22 +266,22 @@ entry_next(const struct channel *c, struct channel_place *p)
 	}
 	if (p->chunk == NULL)
 		return NULL;
-	const struct entry *e = (const void *)(p->chunk->bytes + p->at);
+	const struct remembered *e = (const void *)(p->chunk->bytes + p->at);
 	p->at += sizeof *e + ((e->size + 7) & ~7u);
 	return e;
 }
 
-/* A block while it is filled. */
-struct filled {
+/* A block of a segment, while events are put into it. */
+struct new_block {
 	unsigned char *to;
 	uint32_t used;
 	uint32_t sched_at;	/* of the latest schedule record; 0: none */
 };
 
-/* Puts the event into the block and, unless the block has it, its schedule record; false:
-   there is no room. */
+/* Puts the event into the block, behind its schedule record unless that is the block's latest one
+   already; false: the block has no room. */
 static bool
-channel_fill(struct filled *f, const struct entry *e, uint32_t block_size)
+new_block_put(struct new_block *f, const struct remembered *e, uint32_t block_size)
 {
 	bool same = f->sched_at != 0 && memcmp(f->to + f->sched_at, &e->sched, SCHED) == 0 &&
 	    f->used - f->sched_at < 0x8000;
@@ -295,14 +299,13 @@ channel_fill(struct filled *f, const struct entry *e, uint32_t block_size)
 	word = u32_at(f->to + at);
 	word = (word & ~0xfffcu) | ((f->sched_at - at) & 0xfffcu);
 	memcpy(f->to + at, &word, sizeof word);
-	/* The next record begins where a writer would let it begin; bytes before that are
-	   padding. */
+	/* The next record begins at a multiple of 8, as a writer would have it. */
 	f->used = (at + e->size + 7) & ~7u;
 	return true;
 }
 
 static void
-fill_begin(struct filled *f, unsigned char *to, const struct blocks *b, uint32_t generation)
+new_block_begin(struct new_block *f, unsigned char *to, const struct blocks *b, uint32_t generation)
 {
 	struct tnf_block_header h;
 
@@ -311,11 +314,11 @@ fill_begin(struct filled *f, unsigned char *to, const struct blocks *b, uint32_t
 	h.generation = generation;
 	h.next_block = 0;
 	memcpy(to, &h, sizeof h);
-	*f = (struct filled){ .to = to, .used = HEADER };
+	*f = (struct new_block){ .to = to, .used = HEADER };
 }
 
 static void
-fill_end(const struct filled *f)
+new_block_end(const struct new_block *f)
 {
 	struct tnf_block_header h;
 
@@ -330,25 +333,25 @@ channel_blocks(const struct channel *c, const struct blocks *b, struct channel_p
     bool (*elsewhere)(void *arg, uint32_t block, uint32_t generation), void *arg)
 {
 	struct channel_place here = *p;
-	const struct entry *e;
-	struct filled f = { .to = NULL };
+	const struct remembered *e;
+	struct new_block f = { .to = NULL };
 	size_t done = 0;
 
-	while (done <= n && (e = entry_next(c, &here)) != NULL) {
+	while (done <= n && (e = remembered_next(c, &here)) != NULL) {
 		if (elsewhere(arg, e->block, e->generation) ||
-		    (done > 0 && channel_fill(&f, e, b->block_size))) {
+		    (done > 0 && new_block_put(&f, e, b->block_size))) {
 			*p = here;
 			continue;
 		}
 		if (done > 0)
-			fill_end(&f);
+			new_block_end(&f);
 		if (done == n)
 			return done;
-		fill_begin(&f, to + done++ * b->block_size, b, e->generation);
-		channel_fill(&f, e, b->block_size);
+		new_block_begin(&f, to + done++ * b->block_size, b, e->generation);
+		new_block_put(&f, e, b->block_size);
 		*p = here;
 	}
 	if (done > 0)
-		fill_end(&f);
+		new_block_end(&f);
 	return done;
 }

@@ -12,12 +12,12 @@
 #include "tnfwatch/util.h"
 
 #define KERNEL_RETRY	(5 * SECOND)
-#define ENDED_TELL	(200 * MS)	/* the connector tells how, a moment later */
-#define ENDED_READ	(1 * SECOND)	/* ... what it wrote last has been read, once at least */
+#define ENDED_TELL	(200 * MS)	/* from the end of a process: the connector has told how it ended */
+#define ENDED_READ	(1 * SECOND)	/* ... and its last events have been read, once at least */
 #define DIRECTORIES_LOOK	(1 * SECOND)
 #define TAKER_RETRY	(1 * SECOND)
-#define SHARE		4	/* part of 'limit' that one source may have in an incident ... */
-#define SHARE_MIN	((uint64_t)4 << 20)	/* ... and bytes that it may in any case */
+#define SHARE		4	/* a source may take limit / SHARE of an incident, ... */
+#define SHARE_MIN	((uint64_t)4 << 20)	/* ... and so many bytes in any case */
 
 static bool
 has_id(const struct daemon *d, const char *id)
@@ -28,9 +28,9 @@ has_id(const struct daemon *d, const char *id)
 	return false;
 }
 
-/* Gives the source an id of its own, with which names of segments and of an incident's files
-   begin: also if a process has become another program, or has the number of one that ended.
-   A ring of ours already has a name: the source takes it. */
+/* Gives the source an id of its own, with which the names of its segments and of its files in
+   incidents begin.  If another source has the id (the process became another program, or has the
+   number of one that ended), a number is added.  A source with a ring of ours has the ring's name. */
 static void
 source_name(const struct daemon *d, struct source *s)
 {
@@ -49,8 +49,9 @@ source_name(const struct daemon *d, struct source *s)
 }
 
 /*
- * The most bytes that a source's file may have: those that its section gives it, or a quarter
- * of all room.  The file takes room in each incident, and its owner may make it larger.
+ * Returns how many bytes a source's file may have: the larger of its section's size and a quarter
+ * of "limit".  We set a bound since the file takes room in each incident, and its owner can make
+ * the file larger.
  */
 static uint64_t
 source_most(const struct config *c, const struct source *s)
@@ -78,7 +79,7 @@ daemon_source_add(struct daemon *d, struct source *s, int64_t from)
 		daemon_watch_fd(d, s->pidfd);
 }
 
-/* Sets the channel as the configuration has it.  A channel that the configuration has dropped
+/* Sets the channel as the configuration has it.  If the configuration has none any more, the channel
    stays as long as an incident may need its events: source_keep_channel(). */
 static void
 kernel_channel(const struct config *c, struct source *s)
@@ -122,7 +123,7 @@ kernel_of(const struct daemon *d)
 	return s;
 }
 
-/* Is the kernel watched for its own sake, or for a process's? */
+/* True if the configuration watches the kernel, or a process whose events come from the kernel. */
 static bool
 wants_kernel(const struct daemon *d)
 {
@@ -133,8 +134,8 @@ wants_kernel(const struct daemon *d)
 	return wants;
 }
 
-/* Takes over a source whose section has another name by now, so that nothing of its ring is
-   kept twice. */
+/* Takes over a source whose section has been renamed, so that no event of its ring is kept
+   twice. */
 static bool
 source_take_over(struct daemon *d, const struct taker_report *r)
 {
@@ -172,7 +173,7 @@ source_of_pid(struct daemon *d, pid_t pid)
 	return NULL;
 }
 
-/* Could this be a section's name?  It gets into names of files and into the status. */
+/* True if the text can be a section's name, which gets into names of files and into the status. */
 static bool
 is_stem(const char *from, size_t n)
 {
@@ -182,9 +183,9 @@ is_stem(const char *from, size_t n)
 }
 
 /*
- * Is the path that of a ring that a taker made for this process?  A target that has a file
- * already tells its name itself.  We never remove a file of such a name, unless the name is
- * the one that we would have given the file.
+ * True if the path is one that a taker of ours would have given to the ring of this process.  A
+ * process that has a trace file already tells us the path itself: we must not remove its file when
+ * the process ends, as we do with rings of ours.
  */
 static bool
 is_our_ring(const struct config *c, const char *path, pid_t pid)
@@ -213,8 +214,7 @@ process_refused(struct daemon *d, const struct taker_report *r)
 		snprintf(comm, sizeof comm, "process %d", (int)r->pid);
 	snprintf(d->refused, sizeof d->refused, "%s (%.40s): %.180s",
 	    d->config->process[r->process].name, comm, r->detail);
-	/* A process that was found by its unit or name may be one of many, and not the
-	   intended one. */
+	/* A unit or name can mean many processes, and this one perhaps not: then nothing is said. */
 	if (d->config->process[r->process].program != NULL ||
 	    d->config->process[r->process].pid != 0)
 		say("%s", d->refused);
@@ -231,7 +231,7 @@ process_taken(struct daemon *d, const struct taker_report *r)
 		process_refused(d, r);
 	if (s != NULL ? strcmp(s->path, r->path) == 0 : source_take_over(d, r))
 		return;
-	/* The process has ended meanwhile, and its ring was found. */
+	/* The process has ended since then, and we have found its ring already. */
 	if (ours && (known = source_of_path(d, r->path)) != NULL) {
 		daemon_short_taken(known, r);
 		return;
@@ -363,8 +363,8 @@ daemon_sources_begin(struct daemon *d)
 	daemon_sources_missing(d);
 }
 
-/* May an incident still need old events?  A child that writes one may not have written these
-   yet. */
+/* True if an incident may still need old events: its window is open, or the child that writes the
+   incident has perhaps not come to them yet. */
 static bool
 is_held(const struct daemon *d)
 {
@@ -385,7 +385,7 @@ source_keep_channel(const struct daemon *d, struct source *s, int64_t now)
 	}
 }
 
-/* Keeps the history of a source, whose ring alone may reach back less than was promised. */
+/* Keeps the history of a source: its ring alone perhaps reaches back less than was promised. */
 static void
 source_keep_history(struct daemon *d, struct source *s, int64_t now)
 {
@@ -445,14 +445,16 @@ daemon_source_drop(struct daemon *d, struct source **at)
 	source_delete(s);
 }
 
-/* Has the history of the source been kept for as long as was promised? */
+/* True if the source has ended and its history has been kept for as long as was promised, or if
+   the source is not wanted any more. */
 static bool
 is_over(const struct daemon *d, const struct source *s, int64_t now)
 {
 	return s->unwanted || (s->ended != 0 && now - s->ended > d->config->keep);
 }
 
-/* Segments, rings of new processes and clients need what somebody may have removed. */
+/* Makes directories and the socket again if they were removed: segments, rings of new processes and
+   clients need them. */
 static void
 directories_care(struct daemon *d, int64_t now)
 {
@@ -492,8 +494,9 @@ daemon_sources_care(struct daemon *d, int64_t now)
 		kernel_begin(d, now);
 }
 
-/* A tick without events costs some 10 us for each source.  While events come we look that
-   often at them that this is a hundredth of a CPU at most; else ten times a second. */
+/* Returns the time of the next tick.  A tick without events costs some 10 us a source.  While events
+   come we look so often that this costs at most a hundredth of a CPU; otherwise ten times a
+   second. */
 static int64_t
 tick_next(const struct daemon *d, int64_t now)
 {
@@ -533,7 +536,7 @@ daemon_sources_end(struct daemon *d)
 	daemon_short_end(d);
 }
 
-/* Does the configuration still have the section of this source? */
+/* True if the configuration still has the section of this source. */
 static bool
 is_configured(const struct daemon *d, const struct source *s)
 {
@@ -551,9 +554,9 @@ is_configured(const struct daemon *d, const struct source *s)
 	return false;
 }
 
-/* Marks sources that are not configured any more: they fire nothing from now on.  Such a source
-   stays as long as an incident may need it: one whose window is open, or whose writer has not
-   come to the source yet. */
+/* Marks sources that are not configured any more: they fire no trigger from now on.  Such a source
+   stays as long as an incident may need it: until the window is closed, and the writer of the
+   incident has come to the source. */
 static void
 sources_change(struct daemon *d)
 {
@@ -595,7 +598,7 @@ daemon_start_tell(struct daemon *d)
 	else if ((fd = start_tell(d->config)) < 0)
 		say("%s: %s: programs that start are not told what to record, and are attached to a "
 		    "moment later", d->config->run, strerror(errno));
-	/* The old lock goes only now: at no time is there a text without its lock. */
+	/* The old lock is released only now, so that the text is never without a lock. */
 	if (d->start >= 0)
 		close(d->start);
 	d->start = fd;

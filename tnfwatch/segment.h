@@ -1,8 +1,9 @@
 /*
- * segment.h - some blocks of a ring as a trace file of its own, compressed.
+ * segment.h - the blocks of a ring, and some of them as a trace file of its own, compressed.
  *
- * The file has the size of the ring, and each block is at its place in the ring, so that every
- * reference leads where it did; all other bytes are zero, and cost next to nothing.
+ * This file, a segment, has the size of the ring, and each block is at the place that it has in
+ * the ring, so that every reference leads where it did; all other bytes are zero, and cost next
+ * to nothing.
  */
 #ifndef TNFWATCH_SEGMENT_H
 #define TNFWATCH_SEGMENT_H
@@ -11,6 +12,55 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <tnf/com.h>
+
+/*
+ * blocks.c: the blocks of a buffer that a writer of ours fills on this machine, as bytes.
+ *
+ * The bytes may change at any moment and are not to be trusted: we check offsets, and the
+ * caller must check values.
+ */
+struct blocks {
+	const unsigned char *base;
+	size_t	 size;		/* by the header */
+	uint32_t block_size;
+	uint32_t first;		/* number of the first block behind the directory */
+	uint32_t n;		/* of all */
+	uint32_t data;		/* number of the first data block */
+	bool	 kernel;
+	bool	 live;		/* by its header, a writer has the buffer open */
+	int64_t	 start;		/* when the writer set it up, monotonic */
+};
+
+struct blocks_mark {
+	uint32_t generation;
+	uint32_t used;		/* bytes, its header included */
+	bool	 held;		/* a writer still fills the block */
+	int64_t	 time;		/* of its first event; INT64_MAX: it has none */
+	int32_t	 cpu;		/* kernel: the CPU that wrote the block */
+	uint32_t number;	/* kernel: how many-th block of this CPU, from 1 */
+};
+
+/* false: the buffer was not written by a writer of ours on this machine, or is damaged. */
+bool blocks_open(struct blocks *, const void *base, size_t size);
+/* Returns how many data blocks have been taken so far. */
+uint64_t blocks_cursor(const struct blocks *);
+/* Reads the header of a block; false: the block holds no events. */
+bool blocks_look(const struct blocks *, uint32_t block, struct blocks_mark *);
+/* Returns how many data blocks have been taken since this one. */
+uint64_t blocks_age(const struct blocks *, uint32_t block, const struct blocks_mark *,
+    uint64_t cursor);
+/* True if the block holds definitions. */
+bool blocks_is_tag(const struct blocks *, uint32_t block);
+uint64_t blocks_lost(const struct blocks *);	/* events, by the writer's count */
+
+static inline const unsigned char *
+blocks_at(const struct blocks *b, uint32_t block)
+{
+	return b->base + (size_t)block * b->block_size;
+}
+
+/* Blocks of a ring, copied at a cut, and the file that is made of them (segment.c). */
 struct segment_block {
 	uint32_t block;
 	uint32_t generation;

@@ -7,6 +7,7 @@
 
 #include "tnfwatch/channel.h"
 #include "tnfwatch/history.h"
+#include "tnfwatch/segment.h"
 #include "tnfwatch/source.h"
 #include "tnfwatch/util.h"
 

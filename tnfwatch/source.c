@@ -14,6 +14,7 @@
 #include "libtnf/context-write.h"
 #include "tnfwatch/channel.h"
 #include "tnfwatch/history.h"
+#include "tnfwatch/segment.h"
 #include "tnfwatch/source.h"
 #include "tnfwatch/util.h"
 #include "tnfxtract/snapshot.h"

@@ -137,11 +137,11 @@ struct taking {
 	const struct config *c;
 	int	 fd;		/* to tnfwatch */
 	int	 connector;	/* or -1 */
-	struct map done;	/* by pid: of what process number, never tried twice */
+	struct map done;	/* struct taken by pid: these processes are not tried again */
 	pid_t	*waiting;
 	size_t	 n_waiting;
 	unsigned children;
-	bool	 ready;		/* has been told */
+	bool	 ready;		/* the daemon has been told that we are ready */
 };
 
 static void
@@ -152,7 +152,8 @@ taker_tell(int fd, const struct taker_report *r)
 		;
 }
 
-/* A file, without a question to the server of its file system, which may never answer. */
+/* Identifies a file by facts that need no answer of its file system's server, which perhaps never
+   answers. */
 struct file_id {
 	uint32_t major, minor;
 	uint64_t ino;
@@ -193,7 +194,7 @@ same_program(pid_t pid, const char *program)
 	    a.major == b.major && a.minor == b.minor;
 }
 
-/* Has a line such as "0::/system.slice/nginx.service" that component? */
+/* True if a line such as "0::/system.slice/nginx.service" has 'unit' as a component. */
 static bool
 in_unit(const char *text, const char *unit)
 {
@@ -205,7 +206,7 @@ in_unit(const char *text, const char *unit)
 	return is;
 }
 
-/* Does a line have that path, or one below it? */
+/* True if a line has this path, or one below it. */
 static bool
 in_cgroup(const char *text, const char *path)
 {
@@ -219,7 +220,7 @@ in_cgroup(const char *text, const char *path)
 	return is;
 }
 
-/* Is it in a container of the pod that has this uid, or a name of this pattern? */
+/* True if the process is in a container of the pod with this uid, or with a name of this pattern. */
 static bool
 in_pod(const char *text, const char *pod)
 {
@@ -256,7 +257,7 @@ taker_means(const struct config_process *p, pid_t pid)
 	return strcmp(comm, p->comm) == 0;
 }
 
-/* The section that means the process, or -1. */
+/* Returns the index of the section that means the process, or -1. */
 static int
 process_section_of(const struct config *c, pid_t pid)
 {
@@ -266,7 +267,8 @@ process_section_of(const struct config *c, pid_t pid)
 	return -1;
 }
 
-/* Finds a name that no file has: the ring of an earlier use of the pid may still be read. */
+/* Finds a name for the ring that no file has yet: a ring of an earlier process with this number may
+   still be read. */
 static bool
 ring_name(const struct config *c, const struct config_process *p, pid_t pid, char path[512])
 {
@@ -302,8 +304,8 @@ take_file(tnfctl_handle_t *h, const struct config *c, const struct config_proces
 	return tnfctl_buffer_alloc(h, r->path, (unsigned int)p->size);
 }
 
-/* Lets go of the process.  A thread deep in the kernel is let go when it wakes, or else when we
-   end: other processes wait for their turn. */
+/* Lets go of the process.  If a thread deep in the kernel cannot be let go within CLOSE_NS, the
+   kernel does so when this child ends: other processes wait to be taken. */
 static void
 let_go(tnfctl_handle_t *h)
 {
@@ -322,7 +324,7 @@ report_detail(struct taker_report *r, tnfctl_errcode_t err)
 	    tnfctl_strerror(err));
 }
 
-/* Is the process one that libtnfprobe is not in, and cannot get into? */
+/* True if the process has no libtnfprobe, and cannot be given it. */
 static bool
 is_without(tnfctl_errcode_t err)
 {
@@ -331,8 +333,9 @@ is_without(tnfctl_errcode_t err)
 }
 
 /*
- * Attaches.  A process without libtnfprobe is left alone, and the kernel records what it does;
- * but its section may want it to have the library (fast).  'r' says why it has not.
+ * Attaches.  If the section says "fast", a process without libtnfprobe gets the library.  A process
+ * that stays without it is not touched (*alone): the kernel records its events.  'r' tells why
+ * the process did not get the library.
  */
 static tnfctl_errcode_t
 take_hold(const struct config_process *p, struct taker_report *r, tnfctl_handle_t **ret,
@@ -348,8 +351,8 @@ take_hold(const struct config_process *p, struct taker_report *r, tnfctl_handle_
 	return err == TNFCTL_ERR_NONE && p->fast ? tnfctl_import_add(*ret, "fast", NULL) : err;
 }
 
-/* Waits while the program may be making its ring; if it may not make one, or has a seccomp
-   filter, it is given a ring instead. */
+/* Waits while the program perhaps makes its ring.  We give a ring to a program that must not make
+   one (its user is another than ours), and to one with a seccomp filter. */
 static void
 wait_for_start(const struct config *c, const struct config_process *p, pid_t pid)
 {
@@ -358,8 +361,8 @@ wait_for_start(const struct config *c, const struct config_process *p, pid_t pid
 		starting_wait(pid, c->rings);
 }
 
-/* Has the process ended (even if it was not waited for) and left a ring?  The daemon finds that
-   ring. */
+/* True if the process has ended (even if nothing has waited for it) and left a ring, which the
+   daemon will find. */
 static bool
 has_left_ring(const struct config *c, const struct config_process *p, pid_t pid)
 {

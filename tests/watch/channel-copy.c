@@ -7,6 +7,7 @@
 #include "tests/check-run.h"
 #include "tnfwatch/channel.h"
 #include "tnfwatch/config.h"
+#include "tnfwatch/segment.h"
 #include "tnfwatch/util.h"
 
 #define BLOCK		4096u
@@ -194,6 +195,26 @@ START_TEST(since)
 }
 END_TEST
 
+/* A probe that is not rare: the oldest events go, though an incident holds them, and the channel
+   tells from when on it has all of them. */
+START_TEST(full)
+{
+	int64_t begun = status().since, now = begun;
+	struct channel_status st = status();
+
+	while (st.since == begun && now < begun + 1000000) {
+		now++;
+		put_event((uint32_t)(now - begun), now);
+		event(now);
+		channel_tick(c, now + 90 * S, true);
+		st = status();
+	}
+	ck_assert_uint_eq(st.bytes, 32u << 20);
+	ck_assert_int_gt(st.since, begun);
+	ck_assert_uint_eq(st.events, (uint64_t)(now - st.since + 1));
+}
+END_TEST
+
 /* Other probes: these are not there from before. */
 START_TEST(changed)
 {
@@ -219,6 +240,7 @@ main(void)
 	tcase_add_test(t, overtaken);
 	tcase_add_test(t, gone);
 	tcase_add_test(t, since);
+	tcase_add_test(t, full);
 	tcase_add_test(t, changed);
 	suite_add_tcase(s, t);
 	return check_run(s);
