@@ -187,7 +187,7 @@ int
 main(void)
 {
 	struct sigaction alarms = { .sa_handler = on_alarm, .sa_flags = SA_ONSTACK | SA_RESTART };
-	struct sigaction tells = { .sa_handler = on_tell };
+	struct sigaction tells = { .sa_handler = on_tell, .sa_flags = SA_RESTART };
 	struct itimerspec every = { { 0, 1000000 }, { 0, 1000000 } };
 	struct timespec pause = { 0, 1000000 };
 	unsigned char before[6 * CODE], now[6 * CODE];
