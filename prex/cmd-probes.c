@@ -97,8 +97,8 @@ cmd_trace_apply(tnfctl_handle_t *h, tnfctl_probe_t *p, void *arg)
 
 /*
  * "where" and "args" are no words of the language, whose words Solaris settled.  They stand
- * behind selectors or a set, and before a text in quotes that ends the command, or the rest
- * of the command.  Returns that text, which the parser of selectors does not reach.
+ * behind selectors or a set, in any order, and before a text in quotes.  Returns that text,
+ * which the parser of selectors does not reach.
  */
 static const char *
 cut_text(struct statement *st, size_t *end, const char *name)
@@ -135,7 +135,7 @@ cut_number(struct statement *st, size_t *end, const char *name, struct stack_dep
 	return d->asked = true;
 }
 
-/* The same for "then freeze", which is the last of all. */
+/* The same for "then freeze". */
 static bool
 cut_then(struct statement *st, size_t *end)
 {
@@ -157,12 +157,16 @@ cmd_trace_parse(struct shell *sh, struct statement *st, struct args *a)
 {
 	size_t end = st->n;
 
-	a->freezes = cut_then(st, &end);
-	a->where = cut_text(st, &end, "where");
-	a->args = cut_text(st, &end, "args");
-	while (cut_number(st, &end, "stack", &a->stacks, &a->stacks.kernel) ||
+	while ((!a->freezes && (a->freezes = cut_then(st, &end))) ||
+	    (a->where == NULL && (a->where = cut_text(st, &end, "where")) != NULL) ||
+	    (a->args == NULL && (a->args = cut_text(st, &end, "args")) != NULL) ||
+	    cut_number(st, &end, "stack", &a->stacks, &a->stacks.kernel) ||
 	    cut_number(st, &end, "ustack", &a->stacks, &a->stacks.user))
 		;
+	if (cut_text(st, &end, "where") != NULL || cut_text(st, &end, "args") != NULL) {
+		st->next = end;		/* the same word twice */
+		return false;
+	}
 	if (!parse_target(sh, st, a))
 		return false;
 	if (end < st->n && st->next == end)
