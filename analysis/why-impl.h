@@ -140,6 +140,19 @@ why_changes_of(const struct why *w, uint32_t id)
 	((((n) & ((n) - 1)) == 0) ? (void)((array) = tnf_xreallocarray((array), \
 	    (n) == 0 ? 1 : 2 * (size_t)(n), sizeof(*(array)))) : (void)0)
 
+/* The index of the last element whose time is not after 'at'; n: there is none. */
+#define LAST_UNTIL(array, n, at) __extension__ ({			\
+	size_t low_ = 0, high_ = (n);					\
+	while (low_ < high_) {						\
+		size_t mid_ = low_ + (high_ - low_) / 2;		\
+		if ((array)[mid_].time <= (at))				\
+			low_ = mid_ + 1;				\
+		else							\
+			high_ = mid_;					\
+	}								\
+	low_ == 0 ? (size_t)(n) : low_ - 1;				\
+})
+
 /* Returns which threads had this CPU of a machine, and when; NULL: no event tells it. */
 const struct cpu *why_cpu(const struct why *, unsigned host, int cpu);
 

@@ -212,16 +212,9 @@ why_name(struct why *w, uint32_t id, int64_t time)
 static uint32_t
 sample_from(const struct thread *t, int64_t from)
 {
-	uint32_t low = 0, high = t->n_samples;
+	size_t before = LAST_UNTIL(t->samples, t->n_samples, from - 1);
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (t->samples[middle].time < from)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return before == t->n_samples ? 0 : (uint32_t)before + 1;
 }
 
 /* The addresses at which a sample was taken: the innermost one, and that of the program. */

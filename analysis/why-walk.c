@@ -69,19 +69,6 @@ why_tree_free(struct why_tree *t)
 	*t = (struct why_tree){ 0 };
 }
 
-/* The index of the last element whose time is not after 'at'; n: there is none. */
-#define LAST_UNTIL(array, n, at) __extension__ ({			\
-	size_t low_ = 0, high_ = (n);					\
-	while (low_ < high_) {						\
-		size_t mid_ = low_ + (high_ - low_) / 2;		\
-		if ((array)[mid_].time <= (at))				\
-			low_ = mid_ + 1;				\
-		else							\
-			high_ = mid_;					\
-	}								\
-	low_ == 0 ? (size_t)(n) : low_ - 1;				\
-})
-
 /* Adds the threads that had the CPU while this thread waited for it. */
 static void
 add_takers(struct walk *k, struct why_node *ready, const struct cpu *c)
