@@ -53,7 +53,9 @@ span_start_new(const struct tnf_event *ev)
 		}
 		room += v->u.s.len;
 	}
-	s = tnf_xcalloc(1, sizeof(*s) + n * sizeof(*values) + room);
+	/* Each start takes and gives one of these: the C library keeps such memory at hand for
+	   malloc() alone, and not for calloc(). */
+	s = tnf_xreallocarray(NULL, 1, sizeof(*s) + n * sizeof(*values) + room);
 	s->ev = *ev;
 	s->due = NULL;
 	s->n = n;
