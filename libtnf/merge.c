@@ -290,17 +290,40 @@ start_block(struct walk *w, struct tnf_file *f, const struct entry *e)
 	return true;
 }
 
+static void
+visit_block(const struct visit *v, struct tnf_file *f, struct entry *e)
+{
+	struct cursor c = { 0 };
+	struct tnf_event ev;
+
+	e->opened = true;
+	if (!start_block(&c.walk, f, e))
+		return;
+	if (!e->scanned) {
+		tnf_scan_entry(f->stream, f, e, c.walk, v);
+		return;
+	}
+	while (cursor_next(&c))
+		if (tnf_stream_fill(f->stream, &ev, c.time, &c.walk, &c.clock.sched))
+			v->fn(v->arg, &ev);
+}
+
 static int
 open_block(struct merge *m, struct tnf_file *f, struct entry *e)
 {
-	struct cursor *c = cursor_get(m);
+	struct cursor *c;
 	int err = 0;
 
+	if (m->visit != NULL) {
+		visit_block(m->visit, f, e);
+		return 0;
+	}
+	c = cursor_get(m);
 	if (c == NULL)
 		return TNF_ERR_ALLOCFAIL;
 	e->opened = true;
 	if (start_block(&c->walk, f, e) &&
-	    (e->scanned || tnf_scan_entry(f->stream, f, e, c->walk)) &&
+	    (e->scanned || tnf_scan_entry(f->stream, f, e, c->walk, NULL)) &&
 	    (e->sorted || (err = sort_block(c)) == 0) &&
 	    cursor_next(c) && (err = open_push(m, c)) == 0)
 		return 0;
@@ -419,6 +442,19 @@ tnf_merge_next(struct merge *m, int64_t *time, const struct sched **sched,
 	*sched = &m->open[0]->clock.sched;
 	*walk = &m->open[0]->walk;
 	return 1;
+}
+
+int
+tnf_merge_visit(struct merge *m, const struct visit *v)
+{
+	int err = 0;
+
+	m->visit = v;
+	runs_heapify(m);
+	while (m->n_runs > 0 && err == 0)
+		err = open_first(m);
+	m->visit = NULL;
+	return err;
 }
 
 void

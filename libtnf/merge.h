@@ -54,6 +54,12 @@ struct run {
 	struct stretch *later, *later_end;
 };
 
+/* Who is shown each event instead of being handed it. */
+struct visit {
+	tnf_stream_each_fn *fn;
+	void		*arg;
+};
+
 struct merge {
 	struct run	*runs;		/* heap by the time of 'at' */
 	size_t		 n_runs, room_runs;
@@ -62,6 +68,7 @@ struct merge {
 	struct cursor	*spare;
 	bool		 started;
 	bool		 taken;		/* the event on top has been handed out */
+	const struct visit *visit;	/* of the events of blocks that are opened; or NULL */
 };
 
 int  tnf_merge_add(struct merge *, struct tnf_file *, struct entry *, uint32_t n);
@@ -76,6 +83,8 @@ int  tnf_merge_next(struct merge *, int64_t *time, const struct sched **,
     const struct walk **);
 /* Tells the time of the next event, which stays the next. */
 int  tnf_merge_peek(struct merge *, int64_t *time);
+/* Shows all events, in the order of the blocks.  0 or an error. */
+int  tnf_merge_visit(struct merge *, const struct visit *);
 /* No event is left. */
 static inline bool
 merge_is_over(const struct merge *m)

@@ -16,6 +16,7 @@ struct tally {
 	uint64_t events, overwritten;
 	int64_t	 min, max, last;
 	bool	 sorted;
+	const struct visit *visit;	/* who is shown each; or NULL */
 };
 
 static void
@@ -61,6 +62,18 @@ bad_type(const struct walk *w, const char *why)
 	return tnf_file_fail_at(w->file, w->pos, w->type->pos, why);
 }
 
+static void
+show_event(tnf_stream_t *s, const struct visit *v, const struct walk *w, const struct sched *sched,
+    int64_t time)
+{
+	struct tnf_event ev;
+
+	/* The writer may have taken the block over: then this belongs to another lap. */
+	if (file_generation(w->file, w->block) == w->generation &&
+	    tnf_stream_fill(s, &ev, file_shifted(w->file, time), w, sched))
+		v->fn(v->arg, &ev);
+}
+
 /* Takes an event; false: the event cannot be handed out. */
 static bool
 take_event(tnf_stream_t *s, struct walk *w, struct event_clock *clock,
@@ -80,6 +93,8 @@ take_event(tnf_stream_t *s, struct walk *w, struct event_clock *clock,
 	if (w->type->probe == NULL && tnf_probe_of(s, w->file, w->type) == NULL)
 		return false;
 	count_event(t, time);
+	if (t->visit != NULL)
+		show_event(s, t->visit, w, &clock->sched, time);
 	return true;
 }
 
@@ -219,9 +234,10 @@ tnf_scan_block_at(tnf_stream_t *s, struct tnf_file *f, uint32_t off, struct scan
 }
 
 bool
-tnf_scan_entry(tnf_stream_t *s, struct tnf_file *f, struct entry *e, struct walk w)
+tnf_scan_entry(tnf_stream_t *s, struct tnf_file *f, struct entry *e, struct walk w,
+    const struct visit *visit)
 {
-	struct tally t = { 0 };
+	struct tally t = { .visit = visit };
 	struct damage d;
 
 	d.n = 0;

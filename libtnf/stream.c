@@ -244,6 +244,24 @@ tnf_stream_next(tnf_stream_t *s, struct tnf_event *ev)
 }
 
 TNF_API int
+tnf_stream_each(tnf_stream_t *s, tnf_stream_each_fn *fn, void *arg)
+{
+	const struct visit v = { fn, arg };
+	struct tnf_event ev;
+	int r;
+
+	if (s->siblings.n == 0 && !s->follow.on) {
+		r = tnf_merge_visit(&s->merge, &v);
+		tell_damage(s);
+		return r;
+	}
+	/* Events that several files hold are told apart by their order. */
+	while ((r = tnf_stream_next(s, &ev)) == 1)
+		fn(arg, &ev);
+	return -r;
+}
+
+TNF_API int
 tnf_stream_skip(tnf_stream_t *s, int64_t from)
 {
 	int err = 0;

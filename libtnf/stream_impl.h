@@ -73,9 +73,10 @@ struct tnf_stream {
 int tnf_scan_file(tnf_stream_t *, struct tnf_file *, struct scan *);
 /* Makes the whole pass for the block at 'off'. */
 void tnf_scan_block_at(tnf_stream_t *, struct tnf_file *, uint32_t off, struct scan *);
-/* Makes the rest of the pass for a block that is opened; false: the block has no events, or
-   has been taken over. */
-bool tnf_scan_entry(tnf_stream_t *, struct tnf_file *, struct entry *, struct walk);
+/* Makes the rest of the pass for a block that is opened, and shows its events to the visit, if
+   there is one; false: the block has no events, or has been taken over. */
+bool tnf_scan_entry(tnf_stream_t *, struct tnf_file *, struct entry *, struct walk,
+    const struct visit *);
 /* Times of a block's first and last event; nothing is noted.  false: the block has no event. */
 bool tnf_scan_times(tnf_stream_t *, struct tnf_file *, const struct entry *,
     int64_t *first, int64_t *last);

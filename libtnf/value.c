@@ -151,6 +151,24 @@ reference_sound(struct tnf_file *f, uint64_t ref)
 	    tnf_ref_follow(f, ref, &pos) == REF_NULL;
 }
 
+/* A text further on in the event's block, where writers put it: all that can be wrong is told by
+   a few words.  false: ask reference_sound(). */
+static inline bool
+text_near(const struct walk *w, uint32_t ref)
+{
+	const struct tnf_file *f = w->file;
+	uint32_t word = bytes_u32(&f->bytes, ref), pos = ref + word, size;
+	const struct type *t;
+
+	if ((word & (TNF_REF32_PERMANENT | TNF_REF32_T_MASK)) != TNF_REF32_T_FULL || pos <= ref ||
+	    pos >= w->end || (t = table_known(f->types, bytes_u32(&f->bytes, pos))) == NULL ||
+	    t->pub.kind != TNF_K_STRING || t->is_long)
+		return false;
+	size = bytes_u32(&f->bytes, (uint64_t)pos + 4);
+	return size >= t->header_size && size <= f->block_size - (pos - w->block) &&
+	    bytes_has(&f->bytes, pos, size);
+}
+
 bool
 tnf_members_sound(const struct walk *w)
 {
@@ -158,6 +176,7 @@ tnf_members_sound(const struct walk *w)
 
 	for (unsigned i = 0; i < t->n_members; i++)
 		if (!type_has(type_of_pub(t->members[i].type), PROP(INLINE)) &&
+		    !text_near(w, w->pos + t->members[i].offset) &&
 		    !reference_sound(w->file, w->pos + t->members[i].offset))
 			return false;
 	return true;

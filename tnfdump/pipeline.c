@@ -193,9 +193,36 @@ pipeline_is_done(const struct dump *d)
 	    pairs_awaited(d->pairs) == 0);
 }
 
+static void
+sum_event(void *arg, const struct tnf_event *ev)
+{
+	struct dump *d = arg;
+
+	d->output->event(d, ev);
+}
+
+/* Reads for an output that tells only sums: no filter is there, and the order is of no use. */
+static void
+pipeline_sum(struct dump *d)
+{
+	int err;
+
+	d->keep = KEEP_ALL;
+	d->output->begin(d);
+	if ((err = tnf_stream_each(d->stream, sum_event, d)) != 0)
+		dump_error(d, "%s", tnf_error_message(err));
+	if (d->output->end(d) != 0)
+		d->status = STATUS_ERROR;
+}
+
 void
 pipeline_run(struct dump *d)
 {
+	if (d->output->sums && d->filters == NULL && d->hosts == NULL && d->follow == NULL) {
+		pipeline_sum(d);
+		return;
+	}
+
 	struct tnf_event ev;
 	int r = next_event(d, &ev);
 

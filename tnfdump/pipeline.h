@@ -46,6 +46,7 @@ struct output {
 	bool	whole;		/* and also events of blocks before --from */
 	bool	pretty;		/* --pretty makes a difference */
 	bool	any_order;	/* events are independent, so --reverse can be used */
+	bool	sums;		/* tells only sums, for which events may come in any order */
 };
 
 /* outputs.c; ends with a row without name. */

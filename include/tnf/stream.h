@@ -155,6 +155,12 @@ int tnf_stream_add_mem(tnf_stream_t *, const void *base, size_t size,
  *  - a probe that has no definition of its own is known when an event of it comes.
  */
 void tnf_stream_lazily(tnf_stream_t *, uint64_t size);
+/*
+ * Shows 'fn' each event, before any was asked for, in whatever order is the fastest: large
+ * files are then read block after block, and once.  0 or TNF_ERR_*.
+ */
+typedef void tnf_stream_each_fn(void *arg, const struct tnf_event *);
+int  tnf_stream_each(tnf_stream_t *, tnf_stream_each_fn *, void *arg);
 /* The caller has no use for events before 'from', and need not be handed them: of
    files that are read lazily the rest is not read.  0 or TNF_ERR_*. */
 int  tnf_stream_skip(tnf_stream_t *, int64_t from);

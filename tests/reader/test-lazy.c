@@ -305,6 +305,39 @@ START_TEST(damage)
 }
 END_TEST
 
+static void
+count(void *arg, const struct tnf_event *ev)
+{
+	uint64_t *sums = arg;
+
+	sums[0]++;
+	sums[1] += (uint64_t)ev->time * (ev->pos | 1) + ev->tid;
+}
+
+/* In any order come the same events, each once, and the same damage. */
+START_TEST(each)
+{
+	struct mk *m[2] = { make(&kinds[_i], 600, 1000000), make(&kinds[_i], 500, 1000100) };
+	uint64_t want[2] = { 0 }, got[2] = { 0 };
+	struct tnf_event ev;
+
+	mk_put32(m[0], mk_data_start(m[0]) + 2 * 512 + 400, 0x12345673);	/* no record */
+	struct opened a = open_files(m, 2, 0), b = open_files(m, 2, 1);
+	while (tnf_stream_next(a.s, &ev) == 1)
+		count(want, &ev);
+	ck_assert_int_eq(tnf_stream_each(b.s, count, got), 0);
+	ck_assert_uint_gt(want[0], 0);
+	ck_assert_uint_eq(got[0], want[0]);
+	ck_assert_uint_eq(got[1], want[1]);
+	for (unsigned i = 0; i < 2; i++)
+		same_summary(a.file[i], b.file[i]);
+	tnf_stream_close(a.s);
+	tnf_stream_close(b.s);
+	mk_free(m[0]);
+	mk_free(m[1]);
+}
+END_TEST
+
 static Suite *
 suite(void)
 {
@@ -318,6 +351,7 @@ suite(void)
 	tcase_add_loop_test(tc, earlier_than_it_says, 0, n);
 	tcase_add_loop_test(tc, equal_numbers, 0, n);
 	tcase_add_loop_test(tc, damage, 0, n);
+	tcase_add_loop_test(tc, each, 0, n);
 	suite_add_tcase(su, tc);
 	return su;
 }

@@ -26,7 +26,8 @@
 struct info_cpu {
 	uint64_t events;		/* 0: nothing */
 	int64_t	 first, last;
-	uint32_t block;			/* number of the block of the first event, or 0 */
+	uint32_t pos;			/* of the first event, which comes first among those of its time */
+	uint32_t block;			/* its block's number, or 0 */
 };
 
 /* One file. */
@@ -144,11 +145,14 @@ info_note_cpu(struct info *f, const struct tnf_event *ev)
 		memset(f->cpu + n, 0, (f->n_cpu - n) * sizeof(*f->cpu));
 	}
 	struct info_cpu *c = &f->cpu[cpu];
-	if (c->events++ == 0) {
+	if (c->events++ == 0 || ev->time < c->first ||
+	    (ev->time == c->first && ev->pos < c->pos)) {
 		c->first = ev->time;
+		c->pos = ev->pos;
 		c->block = ev->block;
 	}
-	c->last = ev->time;
+	if (c->events == 1 || ev->time > c->last)
+		c->last = ev->time;
 }
 
 #define LARGE	((size_t)16 << 20)	/* counting the events of smaller files takes no time */
@@ -640,8 +644,11 @@ info_event(struct dump *d, const struct tnf_event *ev)
 	while (f->in->file != ev->file)
 		f++;
 	if (f->events++ == 0)
+		f->first = f->last = ev->time;
+	else if (ev->time < f->first)
 		f->first = ev->time;
-	f->last = ev->time;
+	else if (ev->time > f->last)
+		f->last = ev->time;
 	idset_add(&f->threads, (uint64_t)(uint32_t)ev->pid << 32 | ev->lwpid,
 	    ev->tid);
 	idset_add(&f->pids, (uint32_t)ev->pid, 1);
@@ -685,9 +692,9 @@ info_end(struct dump *d)
 }
 
 static const struct output info_text = {
-	.name = "info", .begin = info_begin, .event = info_event, .end = info_end
+	.name = "info", .begin = info_begin, .event = info_event, .end = info_end, .sums = true
 }, info_json = {
-	.name = "info=json", .begin = info_begin, .event = info_event, .end = info_end
+	.name = "info=json", .begin = info_begin, .event = info_event, .end = info_end, .sums = true
 };
 
 int
