@@ -1,10 +1,11 @@
 /*
  * patch.c - puts jumps into the code of a stopped process, and takes them out.
  *
- * No thread may come back to a byte in the middle of a jump.  A thread that stands there goes on
- * in the pad, at the same instruction.  A signal handler returns to where its frame says; so the
- * stacks are searched for such addresses, and if there is one, the process runs for a moment and
- * we look again.  One search serves all sites until a thread runs again.
+ * No thread must come back to a byte inside of a jump.  A thread that stands there is moved to the
+ * same instruction in the pad.  A signal handler may return there: so we search all stacks for
+ * addresses inside of the jump.  If there is one, we let the process run for TRY_US and search
+ * again, TRIES times, and then fail with TNFCTL_ERR_BUSY.  One search serves all sites until a
+ * thread runs again.
  */
 #include <sys/ptrace.h>
 #include <sys/user.h>
@@ -21,28 +22,29 @@
 
 #define TRIES		200
 #define TRY_US		500
-#define STACK_MAX	(8u << 20)	/* searched of each */
+#define STACK_MAX	(8u << 20)	/* bytes of each stack that are searched */
 #define SITE_NOTE(s, member)	((s)->note + offsetof(struct tnf_fast_site, member))
 
 /* Addresses of code that lie on stacks, sorted. */
 struct words {
 	uint64_t *v;
 	size_t	 n, room;
-	bool	 failed;	/* some stack could not be read */
+	bool	 failed;	/* some are missing: a stack could not be read, or memory is short */
 };
 
-/* The places, in a signal handler's frame, of the interrupted code's stack pointer and
-   instruction, in words behind the address that the handler returns to. */
+/* In a signal handler's frame, the stack pointer and the instruction pointer of the interrupted
+   code are so many words behind the handler's return address. */
 #define FRAME_SP	21
 #define FRAME_IP	22
 
-/* The latest search, and the standstill of which process it is about. */
+/* The latest search: it holds for this process until a thread of it runs again. */
 static _Thread_local struct {
 	const struct proc *p;
 	uint64_t runs;
-	uintptr_t back;		/* what a function returns to whose return is a fast probe */
+	uintptr_t back;		/* tnf_fast_return; functions whose return is a fast probe return there */
 	struct words words;
 	struct words ips;	/* where threads stand; failed: not all of them are held */
+	pid_t	 unread;	/* the thread whose stack was searched last */
 } search;
 
 static void
@@ -72,9 +74,10 @@ is_code(const struct maps *maps, uint64_t word)
 	return m->exec;
 }
 
-/* Does a handler that returns there end? */
+/* True if a signal handler returns to this address: the system call sigreturn is there, or it is
+   tnf_fast_return, if the handler's own return is a fast probe. */
 static bool
-is_sigreturn(struct proc *p, const struct maps *maps, uint64_t word)
+is_handler_return(struct proc *p, const struct maps *maps, uint64_t word)
 {
 	unsigned char code[16];
 	size_t n = tnfctl_arch_sigreturn_size;
@@ -86,8 +89,8 @@ is_sigreturn(struct proc *p, const struct maps *maps, uint64_t word)
 	    memcmp(code, tnfctl_arch_sigreturn, n) == 0;
 }
 
-/* Adds what lies on the stack from sp up.  The stack that a handler has left for its own is told
-   by the frame; it is searched as well. */
+/* Adds the addresses of code on the stack from sp up.  If a signal handler runs on a stack of its
+   own, its frame tells which stack was interrupted: that one is searched, too. */
 static void
 search_stack(struct words *w, struct proc *p, const struct maps *maps, uintptr_t sp,
     unsigned depth)
@@ -107,7 +110,7 @@ search_stack(struct words *w, struct proc *p, const struct maps *maps, uintptr_t
 		if (!is_code(maps, words[i]))
 			continue;
 		words_add(w, words[i]);
-		if (i < FRAME_IP || depth == 0 || !is_sigreturn(p, maps, words[i - FRAME_IP]))
+		if (i < FRAME_IP || depth == 0 || !is_handler_return(p, maps, words[i - FRAME_IP]))
 			continue;
 		other = (uintptr_t)words[i - FRAME_IP + FRAME_SP];
 		if (other < m->start || other >= m->end)
@@ -124,7 +127,7 @@ by_value(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* The words of all stacks of the stopped process. */
+/* Returns the addresses of code on all stacks of the stopped process. */
 static const struct words *
 search_all(struct proc *p)
 {
@@ -136,6 +139,7 @@ search_all(struct proc *p)
 	if (search.p == p && search.runs == p->runs && w->v != NULL)
 		return w;
 	w->n = search.ips.n = 0;
+	search.unread = p->pid;
 	w->failed = tnf_maps_read(p->pid, &maps) != 0;
 	if (w->failed)
 		return w;
@@ -148,6 +152,7 @@ search_all(struct proc *p)
 		if (search.ips.failed)
 			break;
 		words_add(&search.ips, ip);
+		search.unread = t->tid;
 		search_stack(w, p, &maps, sp, 2);
 	}
 	tnf_maps_free(&maps);
@@ -160,7 +165,7 @@ search_all(struct proc *p)
 	return w;
 }
 
-/* Is there a word between two addresses, both left out? */
+/* True if there is a word between these two addresses, and equal to neither. */
 static bool
 has_between(const struct words *w, uint64_t low, uint64_t high)
 {
@@ -176,7 +181,8 @@ has_between(const struct words *w, uint64_t low, uint64_t high)
 	return from < w->n && w->v[from] < high;
 }
 
-/* Moves a thread that stands in the site into the pad; false: that cannot be. */
+/* Moves a thread that stands in the site into the pad; false: there is no such place in the pad, or
+   the thread refuses. */
 static bool
 move_thread(const struct thread *t, const struct fast_site *s, uintptr_t ip)
 {
@@ -187,15 +193,17 @@ move_thread(const struct thread *t, const struct fast_site *s, uintptr_t ip)
 	    to) == 0;
 }
 
-/* The thread that keeps the site from being patched, or 0.  *why: what it does. */
+/* Moves threads out of the site.  Returns 0, or the thread for which the site cannot be patched now,
+   and in *why the reason. */
 static pid_t
-find_obstacle(struct proc *p, const struct fast_site *s, const char **why)
+clear_site(struct proc *p, const struct fast_site *s, const char **why)
 {
 	uintptr_t last = s->address + TNF_FAST_JUMP, ip, sp;
 	const struct words *w = search_all(p);
 	long call;
 
-	/* Most sites have nobody there.  A thread that was moved still counts as there. */
+	/* Few sites have a thread in them.  The list is older than a move: a thread that was moved
+	   costs one more pass, and nothing else. */
 	for (size_t i = 0; i < p->n && (w->failed || has_between(&search.ips, s->address, last)); i++) {
 		const struct thread *t = &p->threads[i];
 
@@ -206,10 +214,14 @@ find_obstacle(struct proc *p, const struct fast_site *s, const char **why)
 		if (ip > s->address && ip < last && !move_thread(t, s, ip))
 			return t->tid;
 	}
+	*why = "has a stack that cannot be searched";
+	if (w->failed)
+		return search.unread;
 	*why = "has a signal handler that interrupts its first instructions";
-	return w->failed || has_between(w, s->address, last) ? p->pid : 0;
+	return has_between(w, s->address, last) ? p->pid : 0;
 }
 
+/* Waits, while the process runs by moments, until its threads are out of the site. */
 static tnfctl_errcode_t
 await_site(tnfctl_handle_t *h, const struct fast_site *s)
 {
@@ -221,15 +233,16 @@ await_site(tnfctl_handle_t *h, const struct fast_site *s)
 	for (int i = 0; i < TRIES; i++) {
 		if (p->gone || p->event != PROC_NOTHING)
 			return tnfctl_lost_target(h, "it has ended");
-		if ((tid = find_obstacle(p, s, &why)) == 0)
+		if ((tid = clear_site(p, s, &why)) == 0)
 			return TNFCTL_ERR_NONE;
 		tnfctl_proc_run_for(p, TRY_US);
 	}
 	return tnfctl_error_set(TNFCTL_ERR_BUSY, "thread %d %s: try again", (int)tid, why);
 }
 
+/* Sets the state of the site, here and in the note that the target has of it. */
 static bool
-note(tnfctl_handle_t *h, struct fast_site *s, uint32_t patched)
+set_patched(tnfctl_handle_t *h, struct fast_site *s, uint32_t patched)
 {
 	s->patched = patched;
 	return h->ops->write(h, SITE_NOTE(s, patched), &patched, sizeof(patched));
@@ -247,7 +260,7 @@ raise_by(tnfctl_handle_t *h, uintptr_t semaphore, int by)
 	h->ops->write(h, semaphore, &n, sizeof(n));
 }
 
-/* Writes the code if it is what it should be before. */
+/* Replaces the code 'from' by 'to'; fails if other code is there. */
 static tnfctl_errcode_t
 exchange(tnfctl_handle_t *h, uintptr_t at, const uint8_t *from, const uint8_t *to)
 {
@@ -273,16 +286,16 @@ tnfctl_patch_off(tnfctl_handle_t *h, struct fast_site *s)
 		return true;
 	if (s->patched == TNF_FAST_RAISED && s->semaphore != 0)
 		raise_by(h, s->semaphore, -1);
-	note(h, s, TNF_FAST_PATCHED);
+	set_patched(h, s, TNF_FAST_PATCHED);
 	/* The object may have been unloaded, or loaded again. */
 	if (!h->ops->read(h, s->address, now, sizeof(now)) ||
 	    memcmp(now, s->before, sizeof(now)) == 0 ||
 	    exchange(h, s->address, s->jump, s->before) == TNFCTL_ERR_NONE)
-		return note(h, s, TNF_FAST_BARE);
+		return set_patched(h, s, TNF_FAST_BARE);
 	return false;
 }
 
-/* Does a jump of the probe touch the site's instructions? */
+/* True if a jump of the probe, at another site, touches this site's instructions. */
 static bool
 is_patched(const tnfctl_probe_t *p, const struct fast_site *s)
 {
@@ -296,7 +309,7 @@ is_patched(const tnfctl_probe_t *p, const struct fast_site *s)
 	return false;
 }
 
-/* Two jumps must not touch the same instructions. */
+/* True if a jump touches the site's instructions already: two must not touch the same. */
 static bool
 is_taken(const tnfctl_handle_t *h, const struct fast_site *s)
 {
@@ -319,21 +332,21 @@ patch_on(tnfctl_handle_t *h, struct fast_site *s)
 		return TNFCTL_ERR_NONE;
 	if (is_taken(h, s))
 		return tnfctl_error_set(TNFCTL_ERR_BUSY, "another probe is in its first instructions");
-	/* After a look by another controller: unloaded, and there again. */
+	/* The jump is there already: another controller put it there. */
 	if (h->ops->read(h, s->address, now, sizeof(now)) &&
 	    memcmp(now, s->jump, sizeof(now)) == 0)
-		return note(h, s, TNF_FAST_PATCHED) ? TNFCTL_ERR_NONE :
+		return set_patched(h, s, TNF_FAST_PATCHED) ? TNFCTL_ERR_NONE :
 		    tnfctl_lost_target(h, "its memory cannot be written");
 	if ((err = await_site(h, s)) != TNFCTL_ERR_NONE)
 		return err;
-	if (!note(h, s, TNF_FAST_PATCHED))
+	if (!set_patched(h, s, TNF_FAST_PATCHED))
 		return tnfctl_lost_target(h, "its memory cannot be written");
 	if ((err = exchange(h, s->address, s->before, s->jump)) != TNFCTL_ERR_NONE) {
-		note(h, s, TNF_FAST_BARE);
+		set_patched(h, s, TNF_FAST_BARE);
 		return err;
 	}
 	if (s->semaphore != 0) {
-		note(h, s, TNF_FAST_RAISED);
+		set_patched(h, s, TNF_FAST_RAISED);
 		raise_by(h, s->semaphore, 1);
 	}
 	return TNFCTL_ERR_NONE;

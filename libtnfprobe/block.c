@@ -15,15 +15,15 @@
 #include "libtnfprobe/internal.h"
 
 #define ATTEMPTS	200	/* then the event is lost */
-#define RUN_MAX		16	/* blocks that a thread takes at once if it writes fast, ... */
-#define RUN_NS		1000	/* ... that is, fills each of them within this time */
+#define RUN_MAX		16	/* numbers that a thread takes at once, at most */
+#define RUN_NS		1000	/* a thread that fills each block within this time takes more */
 #define RUN_FILE	2048	/* data blocks that a file must have for that */
-#define CROWD_HELD	16	/* a block that is held weighs so much, and ... */
-#define CROWD_ASK	64	/* ... from here on we ask whether its owner lives */
+#define CROWD_HELD	16	/* a held block adds this to t->crowd, a free block takes 1 off */
+#define CROWD_ASK	64	/* t->crowd from which on we ask whether an owner lives */
 #define LAPS		0xfffffffeu	/* generations 1 to LAPS */
 #define TAG_WORD	TAG_OF(BLOCK_SIZE + TNF_DIR_BLOCK_HEADER)
 
-/* Before there was a file that is ours for good. */
+/* Losses that are counted before the process has its file. */
 static uint64_t early[TNF_LOST_REASONS];
 static bool have_file;
 
@@ -40,9 +40,8 @@ tnf_lost(enum tnf_lost why)
 	__atomic_fetch_add(&lost[why], 1, __ATOMIC_RELAXED);
 }
 
-/* Now there is one. */
 void
-tnf_lost_early(void)
+tnf_lost_move_early(void)
 {
 	__atomic_store_n(&have_file, true, __ATOMIC_RELEASE);
 	for (unsigned i = 0; i < TNF_LOST_REASONS; i++)
@@ -50,7 +49,8 @@ tnf_lost_early(void)
 		    __atomic_exchange_n(&early[i], 0, __ATOMIC_RELAXED), __ATOMIC_RELAXED);
 }
 
-/* pid and tid fit in 22 bits each; the rest tells pid name spaces apart. */
+/* The value of next_block in a block that the thread holds: pid and tid fit in 22 bits each; the rest
+   tells pid name spaces apart. */
 static uint64_t
 owner_word(const struct thread *t)
 {
@@ -69,12 +69,14 @@ is_dead(uint64_t owner)
 }
 
 /*
- * Whether an owner lives is asked of the kernel, and where a filter watches a
- * process the question may kill it.  So a thread asks only when it has lately found more
- * than about one block in CROWD_HELD held; below that it passes over a held block.
+ * Takes the block if it is free, or if its owner is dead; false: it stays with its owner.
+ *
+ * The kernel tells whether an owner lives, but a seccomp filter may kill a process that asks.  So
+ * a thread asks only if lately more than about one block in CROWD_HELD was held; otherwise it
+ * passes over a held block.
  */
 static bool
-block_lock(struct thread *t, struct tnf_block_header *b, uint64_t me)
+block_take(struct thread *t, struct tnf_block_header *b, uint64_t me)
 {
 	uint64_t owner = 0;
 
@@ -92,7 +94,7 @@ block_lock(struct thread *t, struct tnf_block_header *b, uint64_t me)
 	    __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
 }
 
-/* The hint in the file header: the highest block used so far. */
+/* Raises the hint in the file header, the highest block used so far, to the block at 'offset'. */
 void
 tnf_block_valid(const struct file *f, uint32_t offset)
 {
@@ -106,9 +108,9 @@ tnf_block_valid(const struct file *f, uint32_t offset)
 }
 
 /*
- * Empties the block before its generation changes, and nothing is written
- * into it before that: who reads a generation before and after what it reads
- * knows whether it is of one lap.
+ * First empties the block, then changes its generation; only after that records are written into
+ * the block.  So a reader that finds the same generation before and after a copy knows that the
+ * copy is of one lap.
  */
 static void
 start_lap(const struct file *f, struct tnf_block_header *b, uint32_t generation)
@@ -119,7 +121,7 @@ start_lap(const struct file *f, struct tnf_block_header *b, uint32_t generation)
 	/* A full barrier: what is written into the block comes after it. */
 	__atomic_exchange_n(&b->generation, generation, __ATOMIC_SEQ_CST);
 	b->B_lock = 0;
-	/* Its first use may be in a later lap than the first. */
+	/* A block that was passed over in the first lap has its first use in a later one. */
 	if (generation == 1 || b->tag != TAG_WORD) {
 		mark_block(f, b);
 		__atomic_store_n(&b->tag, TAG_WORD, __ATOMIC_RELEASE);
@@ -128,11 +130,11 @@ start_lap(const struct file *f, struct tnf_block_header *b, uint32_t generation)
 }
 
 /*
- * The cache line of the cursor goes from CPU to CPU, so a thread that fills one
- * block after the other takes several numbers at once, twice as many each time.
- * A thread that pauses may use the rest of its numbers later, unless the others are
- * far ahead by then: a block whose turn comes soon is no place for the newest
- * events.
+ * Returns the number of the next block.  The cache line of the cursor goes from CPU to CPU, so a
+ * thread that fills one block after the other takes several numbers at once, twice as many each
+ * time.  A thread that pauses may use the rest of its numbers later, unless the others have
+ * advanced by an eighth of the file: then these blocks are overwritten soon, and are no place
+ * for the newest events.
  */
 static uint64_t
 next_number(struct thread *t, const struct file *f, int64_t now)
@@ -159,7 +161,8 @@ next_number(struct thread *t, const struct file *f, int64_t now)
 	return t->run++;
 }
 
-/* Asked before a number is taken, so that the cursor stays near the end. */
+/* True if the file is written once and all its blocks are taken.  We ask before we take a number,
+   so that the cursor stays near the end. */
 static bool
 is_full(const struct file *f)
 {
@@ -168,12 +171,12 @@ is_full(const struct file *f)
 }
 
 enum tnf_lost
-tnf_block_why(void)
+tnf_block_why_none(void)
 {
 	return is_full(tnf_file()) ? TNF_LOST_FULL : TNF_LOST_NO_BLOCK;
 }
 
-/* The next block that nobody holds, among the oldest; NULL: none was found. */
+/* Takes the next block that is not held, one of the oldest; NULL: none was found. */
 struct tnf_block_header *
 tnf_block_take(struct thread *t, int64_t now)
 {
@@ -190,9 +193,9 @@ tnf_block_take(struct thread *t, int64_t now)
 			return NULL;
 		generation = (uint32_t)(n / f->data_blocks % LAPS) + 1;
 		b = header_of(f->base + DATA_START + n % f->data_blocks * BLOCK_SIZE);
-		if (!block_lock(t, b, me))
+		if (!block_take(t, b, me))
 			continue;
-		/* Late: the block has been used in this lap or a later one. */
+		/* We are late: the block has been used in this lap or a later one. */
 		old = __atomic_load_n(&b->generation, __ATOMIC_RELAXED);
 		if (old != TNF_GENERATION_FREE && (int32_t)(generation - old) <= 0) {
 			__atomic_store_n(&b->next_block, 0, __ATOMIC_RELEASE);
@@ -205,8 +208,8 @@ tnf_block_take(struct thread *t, int64_t now)
 }
 
 /*
- * A thread has kept its block for so many laps that soon no reference leads
- * from there to a new one, which a long string may need.
+ * True if the thread's block is so many laps old that a reference from there will soon not reach
+ * (REACH) a new block; a long string would need such a reference.
  */
 bool
 tnf_block_is_far(const struct thread *t)
@@ -230,10 +233,11 @@ tnf_block_give(struct tnf_block_header *b)
 }
 
 /*
- * A hit with a long value may fill more blocks than a thread can list.  So each of
- * them names the one before it, in the last bytes, which no piece reaches and which
- * nobody reads.  They are held until the event is there: others would overwrite
- * them if this thread does not run meanwhile, and pass over the block of the event.
+ * A hit with a long value may fill more blocks than t->held[] can list.  So each of these blocks
+ * names the one before it, in the last bytes, which no piece reaches and no reader reads.  The
+ * blocks stay held until the event is committed.  Otherwise, while this thread does not run,
+ * others could overwrite them but not the block of the event, which is held: the event would
+ * refer to foreign bytes.
  */
 void
 tnf_block_chain(struct thread *t, char *block)
@@ -244,7 +248,8 @@ tnf_block_chain(struct thread *t, char *block)
 	t->nloose++;
 }
 
-/* The words are in the file, where anybody may have changed them. */
+/* Gives back the blocks of the chain.  The chain is in the file, where any process may have changed
+   it: so its length, places and owners are checked. */
 void
 tnf_block_give_chain(struct thread *t)
 {
@@ -264,8 +269,9 @@ tnf_block_give_chain(struct thread *t)
 	}
 }
 
-/* The thread holds nothing from now on.  give: they are ours to give back, and
-   are forgotten first, so that whoever interrupts does not find them. */
+/* The thread forgets all its blocks and numbers.  With 'give' it also gives them back; it forgets
+   them first, so that a signal handler in between does not use them.  Without 'give' they are the
+   parent's (after fork()) or in a file that is gone, and stay as they are. */
 void
 tnf_block_drop_all(struct thread *t, bool give)
 {
@@ -288,7 +294,7 @@ tnf_block_drop_all(struct thread *t, bool give)
 	t->block = t->pos = t->end = t->lim = t->sched = NULL;
 	t->tsc_limit = 0;
 	t->nheld = t->used = 0;
-	t->turn++;
+	t->text_age++;
 	t->run = t->run_end = 0;
 	signal_fence();
 	if (give && b != NULL)

@@ -1,8 +1,8 @@
 /*
- * event.c - a hit, from alloc to commit: all but the common case, which is in event-hit.h.
- * Here things are arranged so that the next hit finds them as the common case wants them.
+ * event.c - a hit, from alloc to commit: all cases but the common one, which is in event-hit.h.
+ * The functions here prepare the thread so that its next hits are the common case.
  *
- * An event begins to exist when bytes_valid moves over it.
+ * An event exists for readers as soon as bytes_valid has moved over it.
  */
 #include <errno.h>
 #include <signal.h>
@@ -25,10 +25,10 @@ const struct tnf_probe_ops TNF_API _tnf_probe_ops = {
 };
 
 /*
- * A busy thread hits a probe: within the hit, from an argument, a connected
- * function or a signal handler; or the hit was left by longjmp() or an
- * exception and will never be committed.  In that case its frame has been
- * left as well.  Stacks grow down.
+ * A busy thread hits a probe.  Either it is still within its first hit (in an argument, a connected
+ * function or a signal handler), or longjmp() or an exception has left the first hit, which will
+ * never be committed.  True: the first hit was left, since its frame was: stacks grow down, and
+ * the new frame is above it.
  */
 bool
 tnf_hit_left(const struct thread *t, const void *setup, uintptr_t frame)
@@ -49,14 +49,15 @@ tnf_hit_left(const struct thread *t, const void *setup, uintptr_t frame)
 	return frame > t->busy;
 }
 
-/* Forgotten first: a handler that does not return finds no block of others. */
+/* Gives the block back.  The thread forgets the block first, so that a handler that does not return
+   does not leave the thread with a block that another one may take. */
 static void
 give_block(struct thread *t)
 {
 	struct tnf_block_header *b = header_of(t->block);
 
 	t->block = t->pos = t->end = t->sched = NULL;
-	t->turn++;
+	t->text_age++;
 	t->tsc_limit = 0;
 	signal_fence();
 	if (b != NULL)
@@ -64,8 +65,8 @@ give_block(struct thread *t)
 }
 
 /*
- * The first n of the held blocks are no longer held.  All are forgotten first:
- * a handler that does not return finds none of them twice.
+ * Takes the first n blocks out of held[].  The thread forgets all of them first, so that no block
+ * is in held[] twice if a handler does not return in between.
  */
 static void
 drop_held(struct thread *t, unsigned n)
@@ -80,8 +81,8 @@ drop_held(struct thread *t, unsigned n)
 	t->nheld = left;
 }
 
-/* A fresh block; the old one goes back first, it may be the only one.  Among
-   held blocks the oldest is taken: a thread goes from older blocks to newer ones. */
+/* Gives the thread a fresh block.  The old one goes back first, as it may be the only one of the file.
+   A block of held[] is preferred, the oldest one: a thread goes from older blocks to newer ones. */
 static bool
 replace_block(struct thread *t, int64_t now)
 {
@@ -98,7 +99,7 @@ replace_block(struct thread *t, int64_t now)
 	if (b == NULL) {
 		if (now >= t->retry)
 			t->retry = now + 1000000;
-		tnf_lost(tnf_block_why());
+		tnf_lost(tnf_block_why_none());
 		return false;
 	}
 	t->block = b;
@@ -124,7 +125,7 @@ put_sched(struct thread *t, char *at, int64_t now)
 	t->new_sched = 1;
 }
 
-/* Is the span to be recorded in front of an event of that size? */
+/* True if the thread's span has to be recorded in front of an event of this size. */
 static bool
 brings_span(struct thread *t, const char *at, uint32_t size, bool sched)
 {
@@ -155,9 +156,9 @@ put_span(const struct thread *t, char *at)
 }
 
 /*
- * Room for the event and what it drags along: in front of it a schedule record,
- * if it brings one, and the thread's span, and behind it a word that forwards to the probe,
- * if the directory has none.
+ * Makes room for the event and its company: in front of the event a schedule record and the
+ * thread's span, if they are due, and behind it a word that leads on to the probe, if the
+ * directory has no place for the probe.  Returns the event; NULL: there is no block.
  */
 static char *
 event_place(struct thread *t, const struct tnf_probe_control *probe)
@@ -167,14 +168,14 @@ event_place(struct thread *t, const struct tnf_probe_control *probe)
 	int64_t now = tnf_clock_read(t);
 	char *event, *fwd;
 
-	/* A thread may have had no such variable before.  We come here with each block, and each
-	   ANCHOR_NS. */
+	/* The thread may have got the variable since we looked last: we look with each block, and
+	   each ANCHOR_NS. */
 	if (t->context == NULL)
 		t->context = tnf_span_variable();
-	/* An event has 32 bits for the time since its schedule record.  The fast path does
-	   not test that: until an ANCHOR_NS from now at most, it goes on with this record.
-	   A second ANCHOR_NS is room for a clock that runs a little faster than we think.
-	   (The kernel's probes test it at each event: kernel-probes/write.bpf.h.) */
+	/* An event has 32 bits for the time since its schedule record.  The fast path does not
+	   test that they suffice: it uses this record for another ANCHOR_NS at most.  A second
+	   ANCHOR_NS is room for a clock that runs a little faster than we think.  (The kernel's
+	   probes test the bits at each event: kernel-probes/write.bpf.h.) */
 	sched = t->sched == NULL || cpu_now(t) != t->cpu ||
 	    now - t->base > (int64_t)UINT32_MAX - 2 * (int64_t)ANCHOR_NS;
 	size = event_round8(tail + far * 4);
@@ -211,7 +212,8 @@ event_place(struct thread *t, const struct tnf_probe_control *probe)
 	return event;
 }
 
-/* False: the thread cannot record, or not this probe. */
+/* Prepares the process, the thread and the probe; false: the thread cannot record now, or cannot record
+   this probe. */
 static uintptr_t
 event_prepare(void *control)
 {
@@ -228,8 +230,8 @@ event_prepare(void *control)
 	return __atomic_load_n(&probe->index, __ATOMIC_ACQUIRE) != 0 || tnf_define_probe(probe);
 }
 
-/* Has the thread recorded this probe before, in this file?  Then only a block is missing, or a
-   new anchor. */
+/* True if the thread, in this file, can record this probe: then the hit lacks only a block or a new
+   anchor. */
 static bool
 is_prepared(const struct thread *t, const struct tnf_probe_control *probe)
 {
@@ -246,8 +248,9 @@ event_hit(struct thread *t, struct tnf_probe_control *probe)
 	return event_place(t, probe);
 }
 
-/* May the hit go on?  Then what was in progress is forgotten.  setup: NULL for a fast hit, as no two of
-   them that go on have the same frame. */
+/* A busy thread hits a probe; true: the hit may go on, and the one before was rolled back.  False: the
+   new hit is lost.  setup is NULL for a fast hit: no two fast hits that may go on have the same
+   frame. */
 bool __attribute__((noinline, cold))
 tnf_event_busy(struct thread *t, struct tnf_probe_setup *setup, uintptr_t frame)
 {
@@ -287,7 +290,7 @@ tnf_probe_alloc(struct tnf_probe_control *probe, struct tnf_probe_setup *setup)
 void
 tnf_roll_back(struct thread *t)
 {
-	t->turn++;
+	t->text_age++;
 	t->span = SPAN_UNKNOWN;
 	if (t->new_sched) {
 		t->sched = NULL;
@@ -308,9 +311,9 @@ tnf_roll_back(struct thread *t)
 }
 
 /*
- * The event has reached into other blocks.  Their contents are published first,
- * and they are given back last: the event is never there without it.  The last
- * one, where there is room, stays with the thread.
+ * Commits an event whose values are also in other blocks.  These blocks are published before the
+ * event and given back after it, so that readers never see the event without its values.  The
+ * last block, which has room left, becomes the thread's.
  */
 static void
 commit_held(struct thread *t)
@@ -327,7 +330,7 @@ commit_held(struct thread *t)
 		done[i + 1] = t->held[i];
 	t->block = t->held[last];
 	t->end = t->lim = t->block + BLOCK_SIZE;
-	t->turn++;
+	t->text_age++;
 	t->sched = NULL;
 	t->tsc_limit = 0;
 	drop_held(t, t->used);
@@ -360,7 +363,7 @@ tnf_event_commit(struct thread *t, struct tnf_probe_setup *setup)
 	if (probe->chain != NULL)
 		keep_vectors(t, call_chain, setup);
 	if (t->setup != setup) {
-		/* The function has switched stacks, and there was another hit. */
+		/* A connected function has switched stacks, and the thread has hit another probe. */
 		errno = saved;
 		return;
 	}

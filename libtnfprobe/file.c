@@ -304,7 +304,7 @@ tnf_file_open(const char *path, uint64_t size, int fd)
 		return error;
 	}
 	__atomic_fetch_add(&tnf_ext(f)->attached, 1, __ATOMIC_RELAXED);
-	tnf_lost_early();
+	tnf_lost_move_early();
 	sigbus_guard();
 	return 0;
 }

@@ -123,7 +123,7 @@ struct process {
 struct text {
 	const char	*from;		/* what it is a copy of */
 	const char	*at;		/* its record */
-	uint64_t	 turn;		/* the thread's when it was written */
+	uint64_t	 text_age;	/* the thread's, when the copy was written */
 	uint32_t	 len;
 };
 
@@ -139,13 +139,13 @@ struct thread {
 	char		*end;		/* behind the block */
 	char		*sched;		/* schedule record in it */
 	uint32_t	 epoch;		/* in which it was set up */
-	int32_t		 cpu;		/* that sched tells; negative: not known */
+	int32_t		 cpu;		/* the CPU in 'sched'; negative: not known */
 	uint64_t	 tsc;		/* the anchor: counter, ... */
 	uint64_t	 tsc_limit;	/* ... for how long it will do, ... */
 	int64_t		 ns;		/* ... and its time since 'base' */
 	uint64_t	 mult;		/* ns = ticks * mult >> 32 */
 	const struct span_record *const *context; /* the thread's current span, or NULL: span.h */
-	uint64_t	 span;		/* the one recorded last */
+	uint64_t	 span;		/* the span recorded last */
 	/* The CPU that the thread is on, which the kernel writes into the thread's struct rseq
 	   (rseq(2)).  Where the C library has registered none, this is the address of 'cpu'. */
 	const int32_t	*cpu_at;
@@ -159,30 +159,30 @@ struct thread {
 	uint8_t		 fast;		/* keep the vector registers */
 	/* The rest. */
 	uint8_t		 failed;	/* enum fail: do not commit this hit */
-	uint8_t		 new_sched;	/* this hit has brought it */
-	uint8_t		 used;		/* held blocks this hit has reached */
-	uint8_t		 nheld;		/* blocks held beside 'block' */
-	uint16_t	 nloose;	/* and those that pieces of this hit fill, ... */
-	uint32_t	 loose;		/* ... a chain: offset of the last one */
+	uint8_t		 new_sched;	/* this hit has written 'sched' */
+	uint8_t		 used;		/* how many of held[] this hit has written to */
+	uint8_t		 nheld;		/* blocks in held[], beside 'block' */
+	uint16_t	 nloose;	/* further blocks that values of this hit fill: a chain, */
+	uint32_t	 loose;		/* offset of the chain's last block */
 	uint8_t		 disabled;	/* tnf_thread_disable() */
 	uint8_t		 shortened;	/* values of this hit without enough room */
 	uint8_t		 gone;		/* the thread is ending */
 	uint8_t		 at_work;	/* defining, or setting up the process */
-	uint8_t		 crowd;		/* how often blocks were found held */
+	uint8_t		 crowd;		/* a level: CROWD_HELD more for each block found held, 1 less for each free one */
 	uint32_t	 tid;
 	int32_t		 pid;
 	const struct file *file;	/* that its blocks are in */
 	int64_t		 base;		/* time base of sched */
 	int64_t		 abs;		/* the anchor's time */
-	uint64_t	 good;		/* ticks until it is too old */
-	int64_t		 retry;		/* no use asking for a block before */
+	uint64_t	 good;		/* ticks until the anchor is too old */
+	int64_t		 retry;		/* time before which we do not look for a block again */
 	const struct file *run_file;
 	uint64_t	 run, run_end;	/* numbers taken and not used yet */
-	int64_t		 run_at;	/* when they were taken */
-	int64_t		 run_due;	/* a request before this time takes a larger batch */
-	unsigned	 run_size;	/* how many they were */
-	uint64_t	 turn;		/* counts blocks, and hits given up: older
-					   texts are not shared */
+	int64_t		 run_at;	/* time when they were taken */
+	int64_t		 run_due;	/* if the next are taken before this time, twice as many are */
+	unsigned	 run_size;	/* how many were taken */
+	uint64_t	 text_age;	/* counts blocks, and hits that were given up: texts of another
+					   age are not shared */
 	struct text	 texts[TEXTS];
 	char		 name[16];	/* if it has another one than the process */
 	uint16_t	 fill[HELD_MAX]; /* 'block', then the held ones */
@@ -273,9 +273,10 @@ void tnf_block_give_chain(struct thread *);
 void tnf_block_valid(const struct file *, uint32_t offset);
 bool tnf_block_is_far(const struct thread *);
 void tnf_lost(enum tnf_lost);
-/* The reason why there was no block. */
-enum tnf_lost tnf_block_why(void);
-void tnf_lost_early(void);
+/* Returns the reason why tnf_block_take() had none. */
+enum tnf_lost tnf_block_why_none(void);
+/* The process has its file now: adds to the file's losses those that were counted before. */
+void tnf_lost_move_early(void);
 
 /* clock.c: the counter that a hit reads, as time. */
 #define ANCHOR_NS	10000000ull	/* an anchor is not used for longer */

@@ -61,7 +61,7 @@ next_held(struct thread *t)
 		b = NULL;
 	}
 	if (b == NULL) {
-		value_fail(t, FAIL_EVENT, tnf_block_why());
+		value_fail(t, FAIL_EVENT, tnf_block_why_none());
 		return NULL;
 	}
 	t->held[t->nheld] = t->held[t->used];
@@ -205,7 +205,7 @@ is_there(const struct thread *t, const struct text *c, const char *s, uint32_t t
 	const char *at;
 	size_t i, len;
 
-	if (c->from != s || c->turn != t->turn ||
+	if (c->from != s || c->text_age != t->text_age ||
 	    *(const uint32_t *)(const void *)c->at != tag)
 		return false;
 	at = c->at + 8;
@@ -254,7 +254,7 @@ put_text(struct thread *t, const char *s, tnf_reference_t *cell, uint32_t tag)
 	}
 	t->next += size;
 	if (t->used == 0)
-		*c = (struct text){ s, (char *)r, t->turn, (uint32_t)n };
+		*c = (struct text){ s, (char *)r, t->text_age, (uint32_t)n };
 	return value_reference(t, cell, (char *)r);
 }
 

@@ -4,9 +4,12 @@
  *
  * Prints "ready", and at SIGTERM "calls N wrong W code same|changed": W counts results that were
  * not what they must be, and the code is that of its functions.  At SIGUSR1 it prints the same.
+ * With the argument "unread" it has a thread whose stack cannot be read, prints "unread", too, and
+ * has neither children, in which vfork() waits, nor threads that come and go.
  */
 #include <pthread.h>
 #include <setjmp.h>
+#include <sys/mman.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -159,6 +162,22 @@ on_tell(int sig)
 	tell = sig;
 }
 
+
+/* Waits with a stack pointer behind the end of a file, where no process has memory. */
+static void *
+have_no_stack(void *arg)
+{
+	char *at = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_SHARED, memfd_create("stack", 0), 0);
+	sigset_t all;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, NULL);
+	puts("unread");
+	fflush(stdout);
+	__asm__ volatile("mov %0, %%rsp\n1:\tmov $34, %%eax\n\tsyscall\n\tjmp 1b" :: "r"(at + 4096) : "memory");
+	return arg;
+}
+
 static void
 have_stack(void)
 {
@@ -184,7 +203,7 @@ copy_code(unsigned char *to)
 }
 
 int
-main(void)
+main(int argc, char **argv)
 {
 	struct sigaction alarms = { .sa_handler = on_alarm, .sa_flags = SA_ONSTACK | SA_RESTART };
 	struct sigaction tells = { .sa_handler = on_tell, .sa_flags = SA_RESTART };
@@ -201,15 +220,17 @@ main(void)
 	sigaction(SIGALRM, &alarms, NULL);
 	for (int i = 0; i < THREADS; i++)
 		pthread_create(&t, NULL, work_with_stack, NULL);
+	if (argc > 1)
+		pthread_create(&t, NULL, have_no_stack, NULL);
 	timer_create(CLOCK_MONOTONIC, NULL, &timer);
 	timer_settime(timer, 0, &every, NULL);
 	puts("ready");
 	fflush(stdout);
 	for (int told = 0, n = 0; told != SIGTERM; ) {
-		if (pthread_create(&t, NULL, short_work, NULL) == 0)
+		if (argc == 1 && pthread_create(&t, NULL, short_work, NULL) == 0)
 			pthread_join(t, NULL);
 		nanosleep(&pause, NULL);
-		if (n++ % 100 == 0)
+		if (argc == 1 && n++ % 100 == 0)
 			have_children();
 		if ((told = tell) == 0)
 			continue;

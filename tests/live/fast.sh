@@ -26,7 +26,7 @@ export HOME
 start()
 {
 	# shellcheck disable=SC2086
-	$as "$TMP/program" >>"$TMP/said" &
+	$as "$TMP/program" "$@" >>"$TMP/said" &
 	pid=$!
 	wait_for 60 grep -q ready "$TMP/said" || fail "the target does not begin"
 }
@@ -175,4 +175,16 @@ said same "after a breakpoint"
 
 kill -TERM "$pid"
 wait "$pid" || fail "wrong results: $(cat "$TMP/said")"
-cat "$TMP/toggled"; tail -n 1 "$TMP/said"
+tail -n 1 "$TMP/said" >"$TMP/last"
+
+# A stack that cannot be read is named as such: it is no signal handler that is in the way.
+: >"$TMP/said"
+start unread
+wait_for 60 grep -q unread "$TMP/said" || fail "the thread does not begin"
+run 'enable function=exec_leaf'
+grep -q "exec_leaf_entry: not on: .*thread [0-9]* has a stack that cannot be searched" "$TMP/err" ||
+	fail "unread: $(cat "$TMP/prex" "$TMP/err")"
+said same "unread"
+kill -TERM "$pid"
+wait "$pid" || fail "unread: wrong results: $(cat "$TMP/said")"
+cat "$TMP/toggled" "$TMP/last"
