@@ -22,7 +22,7 @@
 struct member_table {
 	int64_t		 probe;		/* row of probes, from 1; 0: not made yet */
 	unsigned	 n;		/* columns */
-	sqlite3_stmt	*insert;	/* NULL: no members */
+	struct sqlite_rows rows;	/* of no table: no members */
 };
 
 struct members {
@@ -31,8 +31,7 @@ struct members {
 	struct perprobe	 tables;	/* struct member_table */
 	sqlite3_stmt	*probe;
 	int64_t		 last;		/* row of probes */
-	struct out	*text;		/* JSON of each record or array of a row */
-	unsigned	 n_text;
+	struct out	 text;		/* JSON of a record or array */
 };
 
 struct members *
@@ -42,6 +41,7 @@ members_new(struct dump *d, struct sqlite *db)
 
 	m->d = d;
 	m->db = db;
+	tnf_out_memory(&m->text);
 	m->probe = sqlite_prepare(db, "INSERT INTO probes VALUES "
 	    "(?1, ?2, ?3, ?4, ?5, ?6)");
 	return m;
@@ -53,10 +53,8 @@ members_free(struct members *m)
 	struct member_table *t = (struct member_table *)(void *)m->tables.base;
 
 	for (size_t i = 0; i < m->tables.n; i++)
-		sqlite3_finalize(t[i].insert);
-	for (unsigned i = 0; i < m->n_text; i++)
-		tnf_out_close(&m->text[i]);
-	free(m->text);
+		sqlite_rows_end(&t[i].rows);
+	tnf_out_close(&m->text);
 	free(m->tables.base);
 	sqlite3_finalize(m->probe);
 	free(m);
@@ -159,8 +157,8 @@ members_same(struct members *m, const char *name, const char *columns)
 
 	if (find == NULL)
 		return 0;
-	sqlite_bind_chars(find, 1, name, strlen(name));
-	sqlite_bind_chars(find, 2, columns, strlen(columns));
+	sqlite_bind_chars(find, 1, name, strlen(name), SQLITE_STATIC);
+	sqlite_bind_chars(find, 2, columns, strlen(columns), SQLITE_STATIC);
 	if (sqlite3_step(find) == SQLITE_ROW)
 		ret = sqlite3_column_int64(find, 0);
 	sqlite3_finalize(find);
@@ -218,26 +216,6 @@ members_create(struct members *m, const struct member_table *t,
 	free(view);
 }
 
-static sqlite3_stmt *
-members_insert(struct members *m, int64_t number, unsigned n)
-{
-	struct out o;
-
-	if (n == 0)
-		return NULL;
-	tnf_out_memory(&o);
-	out_lit(&o, "INSERT INTO \"members ");
-	tnf_out_i64(&o, number);
-	out_lit(&o, "\" VALUES (?");
-	for (unsigned i = 0; i < n; i++)
-		out_lit(&o, ", ?");
-	out_lit(&o, ")");
-	out_char(&o, '\0');
-	sqlite3_stmt *ret = sqlite_prepare(m->db, o.base);
-	tnf_out_close(&o);
-	return ret;
-}
-
 static void
 members_make(struct members *m, struct member_table *t,
     const struct tnf_probe *p)
@@ -248,7 +226,12 @@ members_make(struct members *m, struct member_table *t,
 	int64_t number = members_same(m, p->name, columns);
 	if (number == 0)
 		members_create(m, t, p, number = t->probe, columns);
-	t->insert = members_insert(m, number, t->n);
+	if (t->n > 0) {
+		char table[32];
+
+		snprintf(table, sizeof(table), "members %lld", (long long)number);
+		sqlite_rows_begin(&t->rows, m->db, table, (int)t->n + 1);
+	}
 	SQL_ROW(m->db, m->probe, "issssi", t->probe, SQL_TEXT(p->name),
 	    SQL_TEXT(p->keys), SQL_TEXT(p->attrs), SQL_TEXT(columns), number);
 	free(columns);
@@ -264,23 +247,19 @@ members_probe(struct members *m, const struct tnf_probe *p)
 	return t->probe;
 }
 
-/* A buffer for a column's text, which must last until the row is inserted. */
+/* An empty buffer. */
 static struct out *
-members_text(struct members *m, unsigned i)
+members_text(struct members *m)
 {
-	while (m->n_text <= i) {
-		m->text = tnf_xreallocarray(m->text, m->n_text + 1, sizeof(*m->text));
-		tnf_out_memory(&m->text[m->n_text++]);
-	}
-	m->text[i].p = m->text[i].base;
-	return &m->text[i];
+	m->text.p = m->text.base;
+	return &m->text;
 }
 
 static void
 members_bind_text(sqlite3_stmt *row, int i, const struct out *o)
 {
 	sqlite3_bind_text64(row, i, o->base, (sqlite3_uint64)(o->p - o->base),
-	    SQLITE_STATIC, SQLITE_UTF8);
+	    SQLITE_TRANSIENT, SQLITE_UTF8);
 }
 
 static void
@@ -290,7 +269,7 @@ members_bind_unsigned(struct members *m, sqlite3_stmt *row, int i, uint64_t u)
 		sqlite3_bind_int64(row, i, (int64_t)u);
 		return;
 	}
-	struct out *o = members_text(m, (unsigned)i);
+	struct out *o = members_text(m);
 	tnf_out_u64(o, u);
 	members_bind_text(row, i, o);
 }
@@ -310,12 +289,12 @@ members_bind_other(struct members *m, sqlite3_stmt *row, int i,
     const struct tnf_event *ev, const struct tnf_value *v,
     const char *name)
 {
-	struct out *o = members_text(m, (unsigned)i);
+	struct out *o = members_text(m);
 
 	print_json(m->d, o, ev, v, name);
 	size_t n = out_size(o);
 	if (n >= 2 && o->base[0] == '"')	/* a string, without its quotes */
-		sqlite3_bind_text64(row, i, o->base + 1, n - 2, SQLITE_STATIC,
+		sqlite3_bind_text64(row, i, o->base + 1, n - 2, SQLITE_TRANSIENT,
 		    SQLITE_UTF8);
 	else
 		members_bind_text(row, i, o);
@@ -325,23 +304,19 @@ static void
 members_bind_chars(struct members *m, sqlite3_stmt *row, int i,
     const struct tnf_value *v)
 {
-	size_t len;
+	/* A mark's memory is valid until the next one, a live trace's until the writer comes round. */
+	sqlite3_destructor_type how = v->cut || m->d->follow != NULL ? SQLITE_TRANSIENT :
+	    SQLITE_STATIC;
+	const char *chars = v->u.s.chars;
+	size_t len = v->u.s.len;
 
 	if (v->type->blob) {
-		sqlite3_bind_blob64(row, i, v->u.s.chars, v->u.s.len,
-		    SQLITE_STATIC);
+		sqlite3_bind_blob64(row, i, chars, len, how);
 		return;
 	}
-	if (!v->cut) {
-		sqlite_bind_chars(row, i, v->u.s.chars, v->u.s.len);
-		return;
-	}
-	/* The memory is valid until the next call, so SQLite copies the text. */
-	const char *s = print_marked(m->d, v, &len);
-	if (tnf_utf8_is_valid(s, len))
-		sqlite3_bind_text64(row, i, s, len, SQLITE_TRANSIENT, SQLITE_UTF8);
-	else
-		sqlite3_bind_blob64(row, i, s, len, SQLITE_TRANSIENT);
+	if (v->cut)
+		chars = print_marked(m->d, v, &len);
+	sqlite_bind_chars(row, i, chars, len, how);
 }
 
 static void
@@ -377,14 +352,15 @@ members_add(struct members *m, const struct tnf_event *ev, int64_t id)
 	struct member_table *t = perprobe(&m->tables, ev->probe, sizeof(*t));
 	struct tnf_value v;
 
-	if (t->insert == NULL)
+	if (t->rows.insert == NULL)
 		return;
-	sqlite3_bind_int64(t->insert, 1, id);
+	int first = sqlite_rows_next(&t->rows) + 1;
+	sqlite3_bind_int64(t->rows.insert, first, id);
 	for (unsigned i = 0; i < t->n; i++)
 		if (tnf_event_value(ev, i, &v))
-			members_bind(m, t->insert, (int)i + 2, ev, &v,
+			members_bind(m, t->rows.insert, first + 1 + (int)i, ev, &v,
 			    ev->probe->members[i].name);
 		else
-			sqlite3_bind_null(t->insert, (int)i + 2);
-	sqlite_insert(m->db, t->insert);
+			sqlite3_bind_null(t->rows.insert, first + 1 + (int)i);
+	sqlite_rows_put(&t->rows);
 }

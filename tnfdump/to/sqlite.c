@@ -183,34 +183,100 @@ sqlite_insert(struct sqlite *s, sqlite3_stmt *row)
 }
 
 void
-sqlite_bind_chars(sqlite3_stmt *row, int i, const char *chars, size_t n)
+sqlite_bind_chars(sqlite3_stmt *row, int i, const char *chars, size_t n,
+    sqlite3_destructor_type how)
 {
 	if (tnf_utf8_is_valid(chars, n))
-		sqlite3_bind_text64(row, i, chars, n, SQLITE_STATIC, SQLITE_UTF8);
+		sqlite3_bind_text64(row, i, chars, n, how, SQLITE_UTF8);
 	else
-		sqlite3_bind_blob64(row, i, chars, n, SQLITE_STATIC);
+		sqlite3_bind_blob64(row, i, chars, n, how);
+}
+
+#define ROWS	16	/* inserted at a time */
+
+/* A statement for so many rows between two pieces of text. */
+static sqlite3_stmt *
+rows_prepare(const struct sqlite_rows *r, const char *before, const char *after)
+{
+	struct out o;
+
+	tnf_out_memory(&o);
+	tnf_out_format(&o, "INSERT INTO \"%s\" %s", r->table, before);
+	for (int i = 0; i < ROWS * r->columns; i++)
+		out_str(&o, i == 0 ? "(?" : i % r->columns == 0 ? "),(?" : ",?");
+	tnf_out_format(&o, ")%s", after);
+	out_char(&o, '\0');
+	sqlite3_stmt *ret = sqlite_prepare(r->db, o.base);
+	tnf_out_close(&o);
+	return ret;
 }
 
 void
-sqlite_row(struct sqlite *s, sqlite3_stmt *row, const char *kinds, const int64_t *v)
+sqlite_rows_begin(struct sqlite_rows *r, struct sqlite *s, const char *table, int columns)
+{
+	*r = (struct sqlite_rows){ s, NULL, tnf_xstrdup(table), columns, 0 };
+	r->insert = rows_prepare(r, "VALUES ", "");
+}
+
+int
+sqlite_rows_next(struct sqlite_rows *r)
+{
+	return r->n * r->columns;
+}
+
+void
+sqlite_rows_put(struct sqlite_rows *r)
+{
+	if (++r->n < ROWS)
+		return;
+	sqlite_insert(r->db, r->insert);
+	r->n = 0;
+}
+
+/* Inserts the last rows: a row whose first column, the key, is null is none. */
+void
+sqlite_rows_end(struct sqlite_rows *r)
+{
+	sqlite3_stmt *last = r->n == 0 || r->insert == NULL ? NULL :
+	    rows_prepare(r, "SELECT * FROM (VALUES ", ") WHERE column1 IS NOT NULL");
+
+	if (last != NULL) {
+		sqlite3_transfer_bindings(r->insert, last);
+		for (; r->n < ROWS; r->n++)
+			sqlite3_bind_null(last, r->n * r->columns + 1);
+		sqlite_insert(r->db, last);
+	}
+	sqlite3_finalize(last);
+	sqlite3_finalize(r->insert);
+	free(r->table);
+}
+
+void
+sqlite_bind(sqlite3_stmt *row, int before, const char *kinds, const int64_t *v)
 {
 	char hex[sizeof("0x") + 16], *p = hex + sizeof(hex);
 
-	for (int i = 1; row != NULL && *kinds != '\0'; i++, kinds++, v++) {
+	for (int i = before + 1; row != NULL && *kinds != '\0'; i++, kinds++, v++) {
 		if (*kinds == 'i' || (*kinds == 'o' && *v >= 0) || (*kinds == 'z' && *v != 0))
 			sqlite3_bind_int64(row, i, *v);
 		else if (*kinds == 's' && *v != 0) {
 			const char *text = (const char *)(intptr_t)*v;
-			sqlite_bind_chars(row, i, text, strlen(text));
+			sqlite_bind_chars(row, i, text, strlen(text), SQLITE_STATIC);
 		} else if (*kinds == 'x') {
 			for (uint64_t left = (uint64_t)*v; left > 0 || p == hex + sizeof(hex); left >>= 4)
 				*--p = "0123456789abcdef"[left & 15];
 			*--p = 'x';
 			*--p = '0';
-			sqlite3_bind_text(row, i, p, (int)(hex + sizeof(hex) - p), SQLITE_STATIC);
+			sqlite3_bind_text(row, i, p, (int)(hex + sizeof(hex) - p), SQLITE_TRANSIENT);
 		} else
 			sqlite3_bind_null(row, i);
 	}
+}
+
+void
+sqlite_row(struct sqlite *s, sqlite3_stmt *row, const char *kinds, const int64_t *v)
+{
+	sqlite_bind(row, 0, kinds, v);
 	sqlite_insert(s, row);
 }
 
@@ -233,7 +299,8 @@ struct sql {
 	struct states	*states;
 	struct map	 threads;	/* by pid and lwpid: struct sql_thread */
 	struct sql_thread *oldest, **end, *latest;
-	sqlite3_stmt	*event, *pair, *state, *unordered;
+	struct sqlite_rows event;
+	sqlite3_stmt	*pair, *state, *unordered;
 	int64_t		 id;		/* of the newest event */
 };
 
@@ -325,8 +392,7 @@ sqlite_begin(struct dump *d)
 	q->d = d;
 	sqlite_create(&q->db, d->path);
 	sqlite_run(&q->db, schema);
-	q->event = sqlite_prepare(&q->db,
-	    "INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?, ?)");
+	sqlite_rows_begin(&q->event, &q->db, "events", 8);
 	q->pair = sqlite_prepare(&q->db,
 	    "INSERT INTO pairs VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?)");
 	q->state = sqlite_prepare(&q->db,
@@ -422,9 +488,12 @@ sql_file_of(const struct sql *q, const struct tnf_event *ev)
 static void
 sql_event(struct sql *q, const struct tnf_event *ev)
 {
-	SQL_ROW(&q->db, q->event, ev->kernel ? "iiiixoii" : "iiiiioii", ++q->id, ev->time,
-	    ev->pid, ev->lwpid, ev->tid, ev->cpu, sql_file_of(q, ev),
-	    members_probe(q->members, ev->probe));
+	const int64_t row[] = { ++q->id, ev->time, ev->pid, ev->lwpid, (int64_t)ev->tid, ev->cpu,
+		sql_file_of(q, ev), members_probe(q->members, ev->probe) };
+
+	sqlite_bind(q->event.insert, sqlite_rows_next(&q->event),
+	    ev->kernel ? "iiiixoii" : "iiiiioii", row);
+	sqlite_rows_put(&q->event);
 	members_add(q->members, ev, q->id);
 	if (q->d->unordered)
 		SQL_ROW(&q->db, q->unordered, "i", q->id);
@@ -470,7 +539,7 @@ sqlite_end(struct dump *d)
 		return 0;
 	states_end(q->states);
 	sleeps_end(q->sleeps);
-	sqlite3_finalize(q->event);
+	sqlite_rows_end(&q->event);
 	sqlite3_finalize(q->pair);
 	sqlite3_finalize(q->state);
 	sqlite3_finalize(q->unordered);

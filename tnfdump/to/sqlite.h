@@ -26,17 +26,36 @@ void sqlite_runf(struct sqlite *, const char *fmt, ...);
 sqlite3_stmt *sqlite_prepare(struct sqlite *, const char *sql);
 /* Inserts the bound row and keeps the bindings.  Does nothing if the statement is NULL. */
 void sqlite_insert(struct sqlite *, sqlite3_stmt *);
-/* Binds column i (from 1).  The text is borrowed until sqlite_insert().  Text that is not
-   UTF-8 becomes a blob. */
-void sqlite_bind_chars(sqlite3_stmt *, int i, const char *, size_t);
+/* Binds column i (from 1).  SQLITE_TRANSIENT copies the text, SQLITE_STATIC borrows it until the
+   row is inserted.  Text that is not UTF-8 becomes a blob. */
+void sqlite_bind_chars(sqlite3_stmt *, int i, const char *, size_t, sqlite3_destructor_type);
 
-/* Binds a value to each column, and inserts the row.  'kinds' has a letter for each: 'i' a
+/* Binds a value to each column, and inserts the row; sqlite_bind() only binds, behind so many columns.  'kinds' has a letter for each: 'i' a
    number, 'o' a number or, below 0, null, 'z' a number or, of 0, null, 'x' a number as
    hexadecimal text (once a row), 's' SQL_TEXT() a string or, of NULL, null, '-' null. */
 #define SQL_ROW(db, row, kinds, ...)	\
 	sqlite_row(db, row, kinds, (const int64_t[]){ __VA_ARGS__ })
 #define SQL_TEXT(s)	((int64_t)(intptr_t)(s))
 void sqlite_row(struct sqlite *, sqlite3_stmt *, const char *kinds, const int64_t *);
+void sqlite_bind(sqlite3_stmt *, int before, const char *kinds, const int64_t *);
+
+/*
+ * The rows of a large table, which are inserted several at a time: the way into and out of a
+ * statement takes longer than a row.  sqlite_rows_next() tells how many columns precede
+ * those of the next row.
+ */
+struct sqlite_rows {
+	struct sqlite	*db;
+	sqlite3_stmt	*insert;
+	char		*table;
+	int		 columns, n;
+};
+
+void sqlite_rows_begin(struct sqlite_rows *, struct sqlite *, const char *table, int columns);
+int  sqlite_rows_next(struct sqlite_rows *);
+/* The next row is bound. */
+void sqlite_rows_put(struct sqlite_rows *);
+void sqlite_rows_end(struct sqlite_rows *);
 
 struct members;
 
