@@ -30,7 +30,7 @@ void json_wall(struct out *, int64_t ns);
 
 struct json_values {
 	struct out *o;
-	struct nest in;		/* in.cut is set if not all of a value was written */
+	struct nest in;		/* in.partial is set if not all of a value was written */
 	/* Writes a value in another form; false: the value has none.  NULL: no value has one. */
 	bool	  (*other)(void *arg, const struct tnf_event *, const struct tnf_value *,
 	    const char *name);

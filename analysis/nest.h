@@ -20,7 +20,7 @@
 struct nest {
 	uint64_t *budget;		/* items left to the run; NULL: no limit */
 	unsigned depth, items;
-	bool	 cut;			/* the value was not visited completely */
+	bool	 partial;		/* the value was not visited completely */
 	uint32_t mark[13];		/* positions at depth 1, 2, 4, ... 4096 */
 };
 
@@ -36,7 +36,7 @@ nest_enter(struct nest *n, const struct tnf_value *v)
 {
 	if (n->depth == NEST_DEPTH_MAX || (n->depth > 0 &&
 	    n->mark[nest_log2(n->depth)] == v->u.r.pos)) {
-		n->cut = true;
+		n->partial = true;
 		return false;
 	}
 	n->depth++;
@@ -60,7 +60,7 @@ nest_item(struct nest *n, const struct tnf_file *f, const struct tnf_value *r,
 		return false;
 	if (n->items == NEST_ITEMS_MAX ||
 	    (n->budget != NULL && *n->budget == 0)) {
-		n->cut = true;
+		n->partial = true;
 		return false;
 	}
 	n->items++;

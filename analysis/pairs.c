@@ -401,7 +401,7 @@ pairs_members(struct pairs *p, const struct role *r, const struct tnf_event *ev,
 		if (tnf_event_value(ev, (unsigned)r->member[i], &v))
 			h = pairs_value(p, h, ev->file, &v, &nest);
 	*id = h;
-	return !nest.cut;
+	return !nest.partial;
 }
 
 /* Computes the key (p->head and p->values) and the id of the event's instance; false: the

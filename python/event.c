@@ -475,6 +475,6 @@ value_object(struct reading *r, const struct tnf_file *file,
 	struct way w = { file, { .budget = &r->budget } };
 	PyObject *o = value_at(&w, v);
 
-	r->cut |= w.in.cut;
+	r->partial |= w.in.partial;
 	return o;
 }

@@ -220,10 +220,10 @@ warn_missed(const struct source_file *f, uint64_t blocks)
 }
 
 static int
-warn_cut(struct source *s)
+warn_partial(struct source *s)
 {
-	PyObject *text = PyUnicode_FromString("records lead into each other: "
-	    "not all of them is shown");
+	PyObject *text = PyUnicode_FromString("records lead into each other so often "
+	    "that only a part of them is shown");
 	int err = text == NULL ? -1 :
 	    tnfpy_warn_damage(s->file[0].name, Py_None, text);
 
@@ -231,15 +231,15 @@ warn_cut(struct source *s)
 	return err;
 }
 
-/* Called at the end, for facts that are known only then. */
+/* Warns, when there is no further event, of facts that are known only then. */
 static int
-reading_end(struct reading *r)
+warn_at_end(struct reading *r)
 {
 	struct source *s = r->source;
 
-	if (r->cut && !s->cut_told) {
-		s->cut_told = true;
-		if (warn_cut(s) < 0)
+	if (r->partial && !s->partial_told) {
+		s->partial_told = true;
+		if (warn_partial(s) < 0)
 			return -1;
 	}
 	for (Py_ssize_t i = 0; i < s->n; i++) {
@@ -250,24 +250,26 @@ reading_end(struct reading *r)
 	return 0;
 }
 
-/* System calls are named by the machine that wrote the event. */
+/* The name of a system call's number depends on the machine on which the event was written: tells the
+   machine to pretty_*(), before an expression is evaluated or a name is asked for. */
 static void
-reading_machine(struct reading *r, const struct tnf_file *f)
+name_calls_for(struct reading *r, const struct tnf_file *f)
 {
 	const tnf_context_t *c = reading_context(r, f);
 
 	pretty_machine_set(c != NULL ? tnf_context_fact(c, "machine") : NULL);
 }
 
+/* Finds the next event that is wanted: returns 1, 0 at the end, -1 with an exception set. */
 static int
-reading_step(struct reading *r, struct tnf_event *ev, PyObject **object)
+reading_find(struct reading *r, struct tnf_event *ev, PyObject **object)
 {
 	unsigned n = 0;
 	int err, yes;
 
 	while ((err = tnf_stream_next(r->stream, ev)) == 1) {
 		if (r->expr != NULL || r->names)
-			reading_machine(r, ev->file);
+			name_calls_for(r, ev->file);
 		if ((yes = reading_wants(r, ev, object)) != 0)
 			return yes;
 		if (++n % EVENTS_A_CHECK == 0 && PyErr_CheckSignals() < 0)
@@ -277,7 +279,7 @@ reading_step(struct reading *r, struct tnf_event *ev, PyObject **object)
 		tnfpy_raise(r->source->file[0].name, -err);
 		return -1;
 	}
-	return reading_end(r);
+	return warn_at_end(r);
 }
 
 int
@@ -292,7 +294,7 @@ reading_next(struct reading *r, struct tnf_event *ev, PyObject **object)
 	if (r->ended)
 		return 0;
 	r->running = true;
-	int n = reading_step(r, ev, object);
+	int n = reading_find(r, ev, object);
 	r->running = false;
 	r->ended = n == 0;
 	return n;

@@ -49,7 +49,7 @@ struct source {
 	unsigned	 refs;
 	bool		 closed;	/* the Trace is closed */
 	bool		 salvage;
-	bool		 cut_told;	/* the user was told that records form cycles */
+	bool		 partial_told;	/* the user was told of values that are shown in part */
 	Py_ssize_t	 n;
 	int64_t		 first;		/* time of the first event; or 0 */
 	struct source_file file[];
@@ -84,7 +84,7 @@ struct reading {
 	struct tnf_file	**files;	/* as in the source; NULL: blank */
 	uint64_t	 budget;	/* items of records left: nest.h */
 	bool		 names;		/* of values are asked for */
-	bool		 cut;
+	bool		 partial;	/* not all of a value was shown: nest.h */
 	bool		 running;	/* a call is in progress */
 	bool		 ended;		/* there are no more */
 };

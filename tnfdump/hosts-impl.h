@@ -33,13 +33,6 @@ struct message_rule {
 	char	*text;
 	char	*send, *receive, *members[MEMBERS_MAX];
 	unsigned n_members;
-	uint64_t used;
-};
-
-/* A message was received after it was sent: an event of 'to' came after one of 'from'. */
-struct crossing {
-	unsigned from, to;
-	int64_t	 took;		/* on the line as recorded; the least */
 };
 
 struct hosts {
@@ -67,6 +60,6 @@ struct hosts {
 
 /* hosts-message.c: finds messages and corrects the hosts' clocks; true: the files' shifts
    must be set again. */
-bool hosts_messages(struct dump *);
+bool hosts_clocks_by_messages(struct dump *);
 
 #endif

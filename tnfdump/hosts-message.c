@@ -4,8 +4,9 @@
  * A message is received after it was sent.  Each message bounds the difference of two
  * clocks on one side, and the recorded error of a clock bounds it on both.  This is a
  * system of difference constraints: the shortest paths between the machines are the
- * tightest bounds.  Each clock is set to the middle of its bounds; the solutions are
- * convex, so all middles together are a solution.
+ * tightest bounds.  All upper bounds of the corrections together are one solution, all lower
+ * bounds another.  The set of solutions is convex, so the middles of the bounds are a solution,
+ * too, to which the clocks are set.
  */
 #include <stdio.h>
 
@@ -15,14 +16,15 @@
 #include "tnfdump/hosts-impl.h"
 #include "tnfdump/input.h"
 
-/* Bounds lie between -FAR and FAR; FAR means no bound.  The sum of two does not overflow. */
+/* Bounds lie between -FAR and FAR; FAR means: not bounded.  The sum of two bounds does not overflow. */
 #define FAR		(INT64_C(1) << 61)
 #define HOSTS_MAX	1000		/* shortest paths take n * n * n steps */
 #define HOUR		INT64_C(3600000000000)
 
-/* One message; rule and members identify it. */
+/* One message; its rule and the values of the rule's members identify it. */
 struct message {
-	bool	 sent, twice;		/* twice: sent by two machines */
+	bool	 sent;			/* its send event was seen */
+	bool	 twice;			/* it was sent by two machines: not used */
 	unsigned from;
 	int64_t	 time;			/* of the first send */
 	struct receive *received;
@@ -45,7 +47,7 @@ struct messages {
 	uint64_t	 twice;
 };
 
-/* The rule that a probe belongs to, and its side of it. */
+/* For a probe: the rule of --message that names it, and whether as sender or as receiver. */
 struct message_role {
 	bool	 known;
 	unsigned rule;			/* + 1; 0: none */
@@ -77,7 +79,8 @@ message_role(const struct hosts *h, struct perprobe *roles, const struct tnf_pro
 	return r;
 }
 
-/* The key has text by its bytes and numbers by their value: probes may differ in width. */
+/* Makes the key of a message: the bytes of strings, the values of numbers, so that an int16 of one
+   probe equals an int64 of the other.  False: a member is null, or is a structure. */
 static bool
 message_key(const struct hosts *h, const struct message_role *r, const struct tnf_event *ev,
     struct out *key)
@@ -102,7 +105,7 @@ message_key(const struct hosts *h, const struct message_role *r, const struct tn
 }
 
 bool
-hosts_message(const struct dump *d, struct perprobe *roles, const struct tnf_event *ev,
+hosts_message_key(const struct dump *d, struct perprobe *roles, const struct tnf_event *ev,
     struct out *key, bool *sent)
 {
 	const struct message_role *r;
@@ -220,24 +223,25 @@ messages_free(struct messages *m)
 	free(m->least);
 }
 
-/* A message takes at least 1 ns, and the middle of a bound may be rounded by half a ns. */
+/* A message takes at least 1 ns, and the middles of two clocks may be rounded apart by half a ns;
+   the sum is rounded up. */
 #define LEAST_NS	2
 
-/* Keeps a bound from overflowing: contradictory bounds get lower with each step. */
+/* Returns the bound, but at least -FAR: contradictory bounds get lower with each step. */
 static int64_t
-messages_near(int64_t bound)
+bound_clamp(int64_t bound)
 {
 	return bound < -FAR ? -FAR : bound;
 }
 
 /*
- * Makes all bounds as tight as they get (Floyd-Warshall).  bound[i][k] is the most by which
- * the correction of clock k may exceed that of clock i; the last index is no machine, its
- * correction is 0.  'wide' replaces the recorded errors.  false: the bounds contradict each
- * other.
+ * Fills bound[][] from the clocks' errors and the messages, and makes the bounds as tight as
+ * possible (Floyd-Warshall).  bound[i][k] is the most by which the correction of clock k may exceed
+ * that of clock i; the last index stands for the true time, whose correction is 0.  A positive
+ * 'wide' replaces the recorded errors.  False: the bounds contradict each other.
  */
 static bool
-messages_close(const struct hosts *h, const int64_t *least, int64_t wide, int64_t *bound)
+bounds_tighten(const struct hosts *h, const int64_t *least, int64_t wide, int64_t *bound)
 {
 	size_t n = h->n + 1, i, k, via;
 
@@ -258,7 +262,7 @@ messages_close(const struct hosts *h, const int64_t *least, int64_t wide, int64_
 			for (k = 0; first < FAR && k < n; k++)
 				if (bound[via * n + k] < FAR &&
 				    first + bound[via * n + k] < bound[i * n + k])
-					bound[i * n + k] = messages_near(first + bound[via * n + k]);
+					bound[i * n + k] = bound_clamp(first + bound[via * n + k]);
 		}
 	for (i = 0; i < n; i++)
 		if (bound[i * n + i] < 0)
@@ -266,8 +270,8 @@ messages_close(const struct hosts *h, const int64_t *least, int64_t wide, int64_
 	return true;
 }
 
-/* Sets each clock to the middle of its bounds, and the slack: how far apart the times of
-   two events must be to be in order. */
+/* Sets each clock to the middle of its bounds.  Fills slack[i][k]: an event of machine i is surely
+   before an event of machine k if its time is smaller by at least so much. */
 static void
 messages_apply(struct hosts *h, const int64_t *bound)
 {
@@ -292,9 +296,9 @@ messages_solve(struct dump *d, const struct messages *m)
 {
 	struct hosts *h = d->hosts;
 	int64_t *bound = tnf_xcalloc((h->n + 1) * ((size_t)h->n + 1), sizeof(*bound));
-	bool good = messages_close(h, m->least, 0, bound);
+	bool good = bounds_tighten(h, m->least, 0, bound);
 
-	if (!good && (good = messages_close(h, m->least, HOUR, bound)))
+	if (!good && (good = bounds_tighten(h, m->least, HOUR, bound)))
 		dump_note(d, "--message: messages were received before they were sent, by more "
 		    "than the clocks' recorded errors: the messages count");
 	if (good)
@@ -307,7 +311,7 @@ messages_solve(struct dump *d, const struct messages *m)
 }
 
 bool
-hosts_messages(struct dump *d)
+hosts_clocks_by_messages(struct dump *d)
 {
 	struct hosts *h = d->hosts;
 	struct messages m = { .h = h };

@@ -1,6 +1,6 @@
 /*
- * hosts.c - --hosts: which machine each file is of, how its times are shifted, and whether
- * the order of events of different machines is certain.
+ * hosts.c - --hosts: tells of which machine each file is, shifts the file's times, and tells
+ * whether the order of events of different machines is certain.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -35,7 +35,7 @@ hosts_set(struct dump *d, const char *arg)
 	return 0;
 }
 
-/* A duration with a sign. */
+/* Reads a duration with an optional sign; false: it is none, or is too large. */
 static bool
 hosts_offset_parse(const char *s, int64_t *ns)
 {
@@ -122,8 +122,8 @@ hosts_place_of(const struct hosts *h, const struct input *in)
 	return NULL;
 }
 
-/* The name that another file of the same boot gives its machine.  A process that still runs, or
-   was killed, has not written it. */
+/* Returns the name that another file of the same boot gives its machine, or NULL.  The file of a
+   process that still runs, or was killed, does not have the name itself. */
 static const char *
 hosts_name_by_boot(struct dump *d, const struct tnf_file *f)
 {
@@ -140,7 +140,9 @@ hosts_name_by_boot(struct dump *d, const struct tnf_file *f)
 	return fact;
 }
 
-/* A directory stands for one machine; a file outside of any names its machine in its context. */
+/* Returns the name of a file's machine.  All files of a directory are of one machine, by the name
+   that the asker has noted, the context of this file, or the directory; a file in no directory has
+   the name in its context, or in that of another file of the same boot. */
 static const char *
 hosts_name_of(struct dump *d, const struct input *in, const struct host_place *p)
 {
@@ -155,16 +157,16 @@ hosts_name_of(struct dump *d, const struct input *in, const struct host_place *p
 	return fact != NULL ? fact : hosts_base_name(in->path);
 }
 
-/* The n-th host, while files are grouped. */
+/* Facts about the n-th host, while files are grouped by host. */
 struct hosts_group {
 	const struct host_place *place;	/* a directory, or NULL */
-	bool	measured;		/* by an asker */
+	bool	measured;		/* an asker has measured its clock */
 	int64_t	asked_offset, asked_error;
-	int64_t	own_offset, own_error;	/* as its kernel said */
+	int64_t	own_offset, own_error;	/* by its own kernel */
 };
 
-/* The kernel's own estimate of its clock when the trace was made: "sync STATE OFFSET BOUND
-   ESTIMATE", tnf(5). */
+/* Sets how far the machine's kernel believed its clock to be off, and by what error, when the trace
+   was made: "sync STATE OFFSET BOUND ESTIMATE", tnf(5). */
 static void
 hosts_own_clock(struct dump *d, const struct tnf_file *f, int64_t *offset, int64_t *error)
 {
@@ -195,7 +197,8 @@ hosts_add(struct hosts *h, struct hosts_group **groups, const char *name,
 	return host;
 }
 
-/* Two directories are two machines, even if both have the same host name. */
+/* Returns the index of a host; adds it if there is none of this name yet.  Two directories are two
+   machines, even if both have the same host name. */
 static unsigned
 hosts_find(struct hosts *h, struct hosts_group **groups, const char *name,
     const struct host_place *place)
@@ -257,9 +260,10 @@ hosts_by_option(struct dump *d, struct host *host)
 }
 
 /*
- * An asker compared each clock with its own clock, a kernel compared its clock with the
- * world's.  The two do not mix: all hosts use the asker's values if it measured all of them
- * and the sum of its errors is not larger, otherwise those of the kernels.
+ * Sets the hosts' clocks.  An asker compared each clock with the asker's own one, a kernel compared
+ * its clock with the world's: these values do not mix.  If the asker measured all hosts, and the
+ * sum of its errors is not larger than that of the kernels, all hosts use the asker's values;
+ * otherwise all use their kernels'.
  */
 static void
 hosts_clocks(struct dump *d, const struct hosts_group *groups)
@@ -293,8 +297,9 @@ hosts_clocks(struct dump *d, const struct hosts_group *groups)
 			dump_note(d, "--clock: %s: no file is of this host", h->clocks[i].name);
 }
 
-/* Files of one machine and boot share one monotonic clock, so all use the wall clock of the
-   first file: the wall clock may have been set between two files. */
+/* Sets *clock to the wall clock at time 0 of the file's monotonic clock; false: not told.  The files of
+   one machine and boot have the same monotonic clock, so all use the value of the first one: the
+   wall clock may have been set between two files. */
 static bool
 hosts_file_clock(struct dump *d, unsigned nth, int64_t *clock)
 {
@@ -342,6 +347,8 @@ hosts_shift(struct dump *d)
 	}
 }
 
+/* Returns by how much the times of two events of these hosts must differ for their order to be
+   certain. */
 static int64_t
 hosts_slack(const struct hosts *h, unsigned earlier, unsigned later)
 {
@@ -377,7 +384,7 @@ hosts_join(struct dump *d)
 	hosts_clocks(d, groups);
 	free(groups);
 	hosts_shift(d);
-	if (h->n_rules > 0 && h->n > 0 && hosts_messages(d)) {
+	if (h->n_rules > 0 && h->n > 0 && hosts_clocks_by_messages(d)) {
 		h->has_wall = false;
 		hosts_shift(d);
 	}
@@ -449,8 +456,8 @@ hosts_wall(const struct dump *d, int64_t *ret)
 	return d->hosts->has_wall;
 }
 
-/* Linux has no pid above 1 << 22: the first machine's pids stay, and those of the others
-   get numbers above that. */
+/* Linux has no pid above 1 << 22: the first machine's processes keep their pids, and those of the
+   other machines get numbers above. */
 int32_t
 hosts_pid(struct dump *d, unsigned host, int32_t pid)
 {

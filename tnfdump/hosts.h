@@ -59,7 +59,7 @@ int32_t hosts_pid(struct dump *, unsigned host, int32_t pid);
 /* True if the event sends or receives a message by a rule of --message: *sent tells which,
    and 'key', an output in memory, has what both events of the message have in common.  'roles'
    is the caller's, for one stream. */
-bool hosts_message(const struct dump *, struct perprobe *roles, const struct tnf_event *,
+bool hosts_message_key(const struct dump *, struct perprobe *roles, const struct tnf_event *,
     struct out *key, bool *sent);
 
 /* Prints a line for each host, as the head of text output. */

@@ -64,7 +64,7 @@ struct dump {
 	struct out out;			/* standard output */
 	struct out scratch;		/* json.c: text of one value; or empty */
 	uint64_t nest_budget;		/* nest.h; as files are added */
-	bool	 cut;			/* a value was cut, and the user was told */
+	bool	 partial_told;		/* the user was told of a value that is shown in part */
 	int	 status;		/* exit status */
 
 	/* The way of the events: stream, filters, output. */

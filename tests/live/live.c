@@ -237,12 +237,17 @@ proc_field(pid_t pid, const char *field)
 	return v;
 }
 
+/* For how many looks, 5 ms apart, we wait for a state: 100 s on a real machine. */
+static long
+looks(void)
+{
+	return 20000 * times_slower();
+}
+
 bool
 state_is(pid_t pid, const char *letters)
 {
-	int i;
-
-	for (i = 0; i < 20000; i++) {
+	for (long i = looks(); i > 0; i--) {
 		const char *s = proc_field(pid, "State");
 
 		if (*s == '\0')
@@ -258,12 +263,11 @@ void
 wait_asleep(pid_t pid)
 {
 	char *text;
-	bool asleep;
-	int i;
+	bool asleep = false;
 
-	/* "running", or "-1 ..." where it sleeps outside of a call */
-	for (i = 0, asleep = false; i < 20000 && !asleep; i++) {
-		usleep(i == 0 ? 0 : 5000);
+	/* "running", or "-1 ..." if the process sleeps outside of a call */
+	for (long i = looks(); i > 0 && !asleep; i--) {
+		usleep(i == looks() ? 0 : 5000);
 		text = proc_text(pid, "syscall");
 		asleep = text[0] >= '0' && text[0] <= '9' && *proc_field(pid, "State") == 'S';
 		free(text);

@@ -365,7 +365,7 @@ struct why_input {
 	struct dump *d;
 	struct why *why;
 	struct why_pairs *pairs;
-	struct perprobe messages;	/* hosts_message() */
+	struct perprobe messages;	/* hosts_message_key() */
 	struct out key;
 };
 
@@ -440,7 +440,7 @@ why_input_event(struct why_input *f, const struct tnf_event *ev, enum pair_role 
 		origin_host(f->d, ev, &machine.pid, &machine.lwpid);
 	why_feed(f->why, &machine);
 	why_pairs_feed(f->pairs, &machine, role, slice);
-	if (f->d->hosts != NULL && hosts_message(f->d, &f->messages, ev, &f->key, &sent))
+	if (f->d->hosts != NULL && hosts_message_key(f->d, &f->messages, ev, &f->key, &sent))
 		(sent ? why_sent : why_received)(f->why, &machine, f->key.base,
 		    (size_t)(f->key.p - f->key.base));
 }

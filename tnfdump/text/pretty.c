@@ -286,8 +286,8 @@ pretty_value(struct dump *d, struct out *o, const struct tnf_event *ev,
 	struct nest in = print_nest(d);
 
 	put_at(d, o, ev, v, name, &in);
-	if (in.cut)
-		print_cut(d, ev->file);
+	if (in.partial)
+		tell_partial(d, ev->file);
 }
 
 bool
@@ -362,6 +362,6 @@ print_json(struct dump *d, struct out *o, const struct tnf_event *ev, const stru
 		json_value(&w, ev, v, name);
 	else
 		json_args(&w, ev);
-	if (w.in.cut)
-		print_cut(d, ev->file);
+	if (w.in.partial)
+		tell_partial(d, ev->file);
 }

@@ -248,16 +248,16 @@ print_marked(struct dump *d, const struct tnf_value *v, size_t *ret_len)
 }
 
 void
-print_cut(struct dump *d, const struct tnf_file *f)
+tell_partial(struct dump *d, const struct tnf_file *f)
 {
-	if (!d->cut && d->follow == NULL && d->nest_budget == 0)
+	if (!d->partial_told && d->follow == NULL && d->nest_budget == 0)
 		dump_error(d, "%s: records lead into each other more often than "
 		    "they have bytes: not all of it is shown", tnf_file_name(f));
-	else if (!d->cut)
+	else if (!d->partial_told)
 		dump_error(d, "%s: a record leads into itself, or into more than "
 		    "%u others: not all of it is shown", tnf_file_name(f),
 		    NEST_ITEMS_MAX);
-	d->cut = true;
+	d->partial_told = true;
 }
 
 struct nest
@@ -274,6 +274,6 @@ print_value(struct dump *d, struct out *o, const struct tnf_event *ev, const str
 	struct nest in = print_nest(d);
 
 	print_at(d, o, ev, v, NULL, &in);
-	if (in.cut)
-		print_cut(d, ev->file);
+	if (in.partial)
+		tell_partial(d, ev->file);
 }

@@ -31,7 +31,7 @@ const char *print_marked(struct dump *, const struct tnf_value *,
 /* The limits on a value's nesting (nest.h). */
 struct nest print_nest(struct dump *);
 /* Says, once, that a value was not shown whole (nest.h). */
-void print_cut(struct dump *, const struct tnf_file *);
+void tell_partial(struct dump *, const struct tnf_file *);
 /* Prints any member of an event; records are in braces. */
 void print_value(struct dump *, struct out *, const struct tnf_event *,
     const struct tnf_value *);

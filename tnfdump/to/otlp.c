@@ -293,7 +293,7 @@ link_message(struct otlp_run *r, const struct tnf_event *ev, struct span *s)
 	bool sent;
 	size_t link;
 
-	if (s == NULL || !hosts_message(r->spans.d, &r->message_roles, ev, &r->key, &sent))
+	if (s == NULL || !hosts_message_key(r->spans.d, &r->message_roles, ev, &r->key, &sent))
 		return;
 	if (sent) {
 		ids = tnf_xmap_put(&r->sent, r->key.base, out_size(&r->key), NULL);
