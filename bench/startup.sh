@@ -6,15 +6,15 @@
 . "$(dirname "$0")/lib.sh"
 
 b=$BENCH_BUILD
-prex=$b/prex/prex elapsed=$b/bench/elapsed many=$b/tests/victims/victim-many
+prex=$b/prex/prex elapsed=$b/bench/elapsed many=$b/tests/victims/victim-many sdt=$b/tests/imports/sdt
 out=$(mktemp -d -p /dev/shm 2>/dev/null || mktemp -d)
 mkfifo "$out/open" || exit 1
 victim=
 at_exit '[ -z "$victim" ] || kill $victim 2>/dev/null; rm -rf "$out"'
 
-attach()	# COMMANDS: to a process with 1,000 probes, a new one each time
+attach()	# COMMANDS [PROGRAM ARG]: to a process with 1,000 probes, a new one each time
 {
-	"$many" 0 <"$out/open" >/dev/null 2>&1 9>&- & victim=$!
+	"${2:-$many}" "${3:-0}" <"$out/open" >/dev/null 2>&1 9>&- & victim=$!
 	exec 8>"$out/open"	# it ends with its input
 	sleep 0.3
 	"$elapsed" "$prex" -p $victim -o "$out/many" -c "$1" </dev/null
@@ -42,9 +42,12 @@ starts()	# ROUND
 		-e 'tracepoint:raw_syscalls:sys_enter { @ = count(); }'
 	[ ! -x "$many" ] || {
 		sample "prex -p: 1000 probes" ms "$1" attach quit
+		sample "the same and list" ms "$1" attach 'list name probes keys=many; quit'
 		# shellcheck disable=SC2016 # a word of prex
 		sample "the same and enable \$all" ms "$1" attach 'enable $all; quit'
 	}
+	[ ! -x "$sdt" ] || sample "prex -p: USDT probes listed" ms "$1" attach \
+		'list name probes keys=usdt; quit' "$sdt" -w
 	[ ! -x "$b/bench/attach" ] || {
 		sample "target stands still: attach" ms "$1" still open
 		sample "target stands still: enable 1000" ms "$1" still enable
