@@ -15,8 +15,8 @@
 #include "analysis/match.h"
 #include "common/xalloc.h"
 
-static const char *
-comm_of(void *arg, const struct tnf_event *ev)
+const char *
+fact_comm(void *arg, const struct tnf_event *ev)
 {
 	return origin_comm(arg, ev);
 }
@@ -27,8 +27,8 @@ filter_host_of(void *arg, const struct tnf_event *ev)
 	return host_name(arg, ev);
 }
 
-static const char *
-program_of(void *arg, const struct tnf_event *ev)
+const char *
+fact_program(void *arg, const struct tnf_event *ev)
 {
 	return origin_program(arg, ev);
 }
@@ -39,32 +39,32 @@ program_of_pid(void *arg, const struct tnf_event *ev, int32_t pid)
 	return origin_program_of(arg, ev, pid);
 }
 
-static const char *
-cgroup_of(void *arg, const struct tnf_event *ev)
+const char *
+fact_cgroup(void *arg, const struct tnf_event *ev)
 {
 	return origin_cgroup(arg, ev);
 }
 
-static const char *
-trace_of(void *arg, const struct tnf_event *ev)
+const char *
+fact_trace(void *arg, const struct tnf_event *ev)
 {
 	return current_trace(arg, ev);
 }
 
-static const char *
-span_of(void *arg, const struct tnf_event *ev)
+const char *
+fact_span(void *arg, const struct tnf_event *ev)
 {
 	return current_id(arg, ev);
 }
 
-static const char *
-operation_of(void *arg, const struct tnf_event *ev)
+const char *
+fact_operation(void *arg, const struct tnf_event *ev)
 {
 	return around_now(arg)->operation;
 }
 
-static const char *
-syscall_of(void *arg, const struct tnf_event *ev)
+const char *
+fact_syscall(void *arg, const struct tnf_event *ev)
 {
 	return around_now(arg)->syscall;
 }
@@ -102,14 +102,14 @@ dump_expr_source(struct dump *d)
 		s = d->source = tnf_xcalloc(1, sizeof *s);
 		s->member = tnf_event_value;
 		s->item = tnf_value_item;
-		s->comm = comm_of;
-		s->program = program_of;
+		s->comm = fact_comm;
+		s->program = fact_program;
 		s->program_of = program_of_pid;
-		s->cgroup = cgroup_of;
-		s->trace = trace_of;
-		s->span = span_of;
-		s->operation = operation_of;
-		s->syscall = syscall_of;
+		s->cgroup = fact_cgroup;
+		s->trace = fact_trace;
+		s->span = fact_span;
+		s->operation = fact_operation;
+		s->syscall = fact_syscall;
 		s->want_around = want_around;
 		s->thread = thread_of;
 		s->arg = d;

@@ -33,6 +33,10 @@ void spans_feed(struct spans *, struct dump *, const struct tnf_event *);
 bool spans_duration(const struct spans *, int64_t *ns);
 bool spans_within(const struct spans *, unsigned i);
 
+/* A fact of the event as text, for expressions and columns; NULL: it is not known. */
+typedef const char *fact_fn(void *dump, const struct tnf_event *);
+fact_fn fact_comm, fact_program, fact_cgroup, fact_trace, fact_span, fact_operation, fact_syscall;
+
 /* How expressions read the events of this run; the run owns it. */
 struct expr_source *dump_expr_source(struct dump *);
 /* Called when the run's first event is known; --diff calls it for each of its two runs. */

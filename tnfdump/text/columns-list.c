@@ -6,7 +6,7 @@
 #include "analysis/attrs.h"
 #include "tnfdump/hosts.h"
 #include "tnfdump/text/columns.h"
-#include "tnfdump/around.h"
+#include "tnfdump/filter.h"
 #include "tnfdump/origin.h"
 #include "tnfdump/text/pretty.h"
 #include "tnfdump/text/print.h"
@@ -165,17 +165,18 @@ print_mono(struct columns *c, const struct tnf_event *ev)
 }
 
 /* Without --hosts there is one machine, whose name the context tells. */
-static void
-print_host(struct columns *c, const struct tnf_event *ev)
+static const char *
+fact_host(void *dump, const struct tnf_event *ev)
 {
-	columns_list_put_text(c, c->d->hosts != NULL ? host_name(c->d, ev) :
-	    origin_fact(c->d, ev->file, "host"));
+	struct dump *d = dump;
+
+	return d->hosts != NULL ? host_name(d, ev) : origin_fact(d, ev->file, "host");
 }
 
-static void
-print_order(struct columns *c, const struct tnf_event *ev)
+static const char *
+fact_order(void *dump, const struct tnf_event *ev)
 {
-	columns_list_put_text(c, c->d->unordered ? "~" : " ");
+	return ((struct dump *)dump)->unordered ? "~" : " ";
 }
 
 static void
@@ -229,12 +230,6 @@ print_cpu(struct columns *c, const struct tnf_event *ev)
 }
 
 static void
-print_comm(struct columns *c, const struct tnf_event *ev)
-{
-	columns_list_put_text(c, origin_comm(c->d, ev));
-}
-
-static void
 columns_list_print_probe(struct columns *c, const struct tnf_event *ev)
 {
 	columns_color(c, COLOR_PROBE);
@@ -243,76 +238,35 @@ columns_list_print_probe(struct columns *c, const struct tnf_event *ev)
 	columns_list_pad(c, strlen(ev->probe->name));
 }
 
-static void
-print_program(struct columns *c, const struct tnf_event *ev)
-{
-	columns_list_put_text(c, origin_program(c->d, ev));
-}
-
-static void
-print_cgroup(struct columns *c, const struct tnf_event *ev)
-{
-	columns_list_put_text(c, origin_cgroup(c->d, ev));
-}
-
 /* The name that people gave, or else the number. */
-static void
-print_container(struct columns *c, const struct tnf_event *ev)
+static const char *
+fact_container(void *dump, const struct tnf_event *ev)
 {
-	const struct origin_container *in = origin_container(c->d, ev);
+	const struct origin_container *in = origin_container(dump, ev);
 
-	columns_list_put_text(c, in == NULL || *in->group.id == '\0' ? NULL :
-	    *in->names.name != '\0' ? in->names.name : in->group.id);
+	return in == NULL || *in->group.id == '\0' ? NULL : *in->names.name != '\0' ? in->names.name : in->group.id;
 }
 
-static void
-print_pod(struct columns *c, const struct tnf_event *ev)
+static const char *
+fact_pod(void *dump, const struct tnf_event *ev)
 {
-	const struct origin_container *in = origin_container(c->d, ev);
+	const struct origin_container *in = origin_container(dump, ev);
 
-	columns_list_put_text(c, in == NULL || *in->group.pod == '\0' ? NULL :
-	    *in->names.pod != '\0' ? in->names.pod : in->group.pod);
+	return in == NULL || *in->group.pod == '\0' ? NULL : *in->names.pod != '\0' ? in->names.pod : in->group.pod;
 }
 
-static void
-print_namespace(struct columns *c, const struct tnf_event *ev)
+static const char *
+fact_namespace(void *dump, const struct tnf_event *ev)
 {
-	const struct origin_container *in = origin_container(c->d, ev);
+	const struct origin_container *in = origin_container(dump, ev);
 
-	columns_list_put_text(c, in != NULL && *in->names.pod_namespace != '\0' ?
-	    in->names.pod_namespace : NULL);
+	return in != NULL && *in->names.pod_namespace != '\0' ? in->names.pod_namespace : NULL;
 }
 
-static void
-print_trace(struct columns *c, const struct tnf_event *ev)
+static const char *
+fact_keys(void *dump, const struct tnf_event *ev)
 {
-	columns_list_put_text(c, current_trace(c->d, ev));
-}
-
-static void
-print_span(struct columns *c, const struct tnf_event *ev)
-{
-	columns_list_put_text(c, current_id(c->d, ev));
-}
-
-static void
-print_operation(struct columns *c, const struct tnf_event *ev)
-{
-	columns_list_put_text(c, around_now(c->d)->operation);
-}
-
-static void
-print_syscall(struct columns *c, const struct tnf_event *ev)
-{
-	columns_list_put_text(c, around_now(c->d)->syscall);
-}
-
-static void
-print_keys(struct columns *c, const struct tnf_event *ev)
-{
-	const char *keys = ev->probe->keys;
-
-	columns_list_put_text(c, keys != NULL && *keys != '\0' ? keys : NULL);
+	return ev->probe->keys != NULL && *ev->probe->keys != '\0' ? ev->probe->keys : NULL;
 }
 
 /* Where -r shows the record. */
@@ -383,54 +337,65 @@ print_args(struct columns *c, const struct tnf_event *ev)
 	}
 }
 
+void
+column_print(struct columns *c, const struct tnf_event *ev)
+{
+	const struct column *this = c->list[c->at];
+
+	if (this->print != NULL)
+		this->print(c, ev);
+	else
+		columns_list_put_text(c, this->text(c->d, ev));
+}
+
 bool
 column_asks_around(const struct column *c)
 {
-	return c->print == print_operation || c->print == print_syscall;
+	return c->text == fact_operation || c->text == fact_syscall;
 }
 
 const struct column column_rows[] = {
 	{ "elapsed", "Elapsed (ms)", MS_WIDTH, false, print_elapsed,
-	  "since the first event of the trace" },
+	  "since the first event of the trace", NULL },
 	{ "delta", "Delta (ms)", MS_WIDTH, false, print_delta,
-	  "since the line before" },
+	  "since the line before", NULL },
 	{ "delta-thread", "Thread (ms)", MS_WIDTH, false, print_delta_thread,
-	  "since the thread's line before" },
+	  "since the thread's line before", NULL },
 	{ "delta-probe", "Probe (ms)", MS_WIDTH, false, print_delta_probe,
-	  "since the probe's line before" },
+	  "since the probe's line before", NULL },
 	{ "wall", "Time", 35, true, print_wall,
-	  "local date and time with zone" },
-	{ "utc", "Time (UTC)", 30, true, print_utc, "date and time in UTC" },
+	  "local date and time with zone", NULL },
+	{ "utc", "Time (UTC)", 30, true, print_utc, "date and time in UTC", NULL },
 	{ "mono", "Clock (ns)", 18, false, print_mono,
-	  "the trace's own clock" },
-	{ "order", "~", 1, true, print_order,
-	  "--hosts: '~' if one above, of another host, may have come later" },
-	{ "host", "Host", 12, true, print_host, "name of the machine" },
-	{ "pid", "PID", 5, false, print_pid, "process" },
-	{ "lwpid", "LWPID", 5, false, print_lwpid, "thread, as Linux counts" },
+	  "the trace's own clock", NULL },
+	{ "order", "~", 1, true, NULL,
+	  "--hosts: '~' if one above, of another host, may have come later", fact_order },
+	{ "host", "Host", 12, true, NULL, "name of the machine", fact_host },
+	{ "pid", "PID", 5, false, print_pid, "process", NULL },
+	{ "lwpid", "LWPID", 5, false, print_lwpid, "thread, as Linux counts", NULL },
 	{ "host-pid", "Host", 7, false, print_host_pid,
-	  "process, as the machine counts: not as its container does" },
+	  "process, as the machine counts: not as its container does", NULL },
 	{ "host-lwpid", "HostLWP", 7, false, print_host_lwpid,
-	  "thread, the same" },
+	  "thread, the same", NULL },
 	{ "tid", "  TID    ", 10, false, print_tid,
-	  "thread; kernel: address of the task" },
-	{ "cpu", "CPU", 3, false, print_cpu, "processor, where the writer tells it" },
-	{ "comm", "Command", 15, true, print_comm, "name of the thread" },
-	{ "program", "Program", 24, true, print_program, "path of the program of the process" },
-	{ "cgroup", "Control Group", 24, true, print_cgroup, "control group of the process" },
-	{ "container", "Container", 16, true, print_container, "container of the process: its name, or its id" },
-	{ "pod", "Pod", 24, true, print_pod, "pod of Kubernetes: its name, or its uid" },
-	{ "namespace", "Namespace", 12, true, print_namespace, "namespace of the pod" },
-	{ "trace", "Trace", 32, true, print_trace, "of OpenTelemetry: the event's, or its thread's" },
-	{ "span", "Span", 16, true, print_span, "the same" },
-	{ "operation", "Operation", 16, true, print_operation,
-	  "what the thread does: the innermost pair of the program" },
-	{ "syscall", "System Call", 16, true, print_syscall, "in which the thread is" },
-	{ "probe", "Probe Name", 25, true, columns_list_print_probe, "name of the probe" },
-	{ "keys", "Keys", 16, true, print_keys, "keys of the probe" },
-	{ "src", "Source", 24, true, print_src, "file and line of the probe" },
-	{ "offset", "Offset", 10, true, print_offset, "of the record in its file, as -r has it" },
+	  "thread; kernel: address of the task", NULL },
+	{ "cpu", "CPU", 3, false, print_cpu, "processor, where the writer tells it", NULL },
+	{ "comm", "Command", 15, true, NULL, "name of the thread", fact_comm },
+	{ "program", "Program", 24, true, NULL, "path of the program of the process", fact_program },
+	{ "cgroup", "Control Group", 24, true, NULL, "control group of the process", fact_cgroup },
+	{ "container", "Container", 16, true, NULL, "container of the process: its name, or its id", fact_container },
+	{ "pod", "Pod", 24, true, NULL, "pod of Kubernetes: its name, or its uid", fact_pod },
+	{ "namespace", "Namespace", 12, true, NULL, "namespace of the pod", fact_namespace },
+	{ "trace", "Trace", 32, true, NULL, "of OpenTelemetry: the event's, or its thread's", fact_trace },
+	{ "span", "Span", 16, true, NULL, "the same", fact_span },
+	{ "operation", "Operation", 16, true, NULL,
+	  "what the thread does: the innermost pair of the program", fact_operation },
+	{ "syscall", "System Call", 16, true, NULL, "in which the thread is", fact_syscall },
+	{ "probe", "Probe Name", 25, true, columns_list_print_probe, "name of the probe", NULL },
+	{ "keys", "Keys", 16, true, NULL, "keys of the probe", fact_keys },
+	{ "src", "Source", 24, true, print_src, "file and line of the probe", NULL },
+	{ "offset", "Offset", 10, true, print_offset, "of the record in its file, as -r has it", NULL },
 	{ "args", "Data / Description . . .", 0, true, print_args,
-	  "members with names" },
+	  "members with names", NULL },
 	{ 0 }
 };

@@ -325,7 +325,7 @@ put_line(struct columns *l, const struct tnf_event *ev, bool second)
 		out_str(l->o, between);
 		between = " ";
 		l->at = i;
-		l->list[i]->print(l, ev);
+		column_print(l, ev);
 	}
 	out_char(l->o, '\n');
 }

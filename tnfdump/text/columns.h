@@ -17,8 +17,9 @@ struct column {
 	const char *title;
 	unsigned    width;	/* 0: as long as it gets */
 	bool	    left;	/* aligned */
-	void	  (*print)(struct columns *, const struct tnf_event *);
+	void	  (*print)(struct columns *, const struct tnf_event *);	/* NULL: 'text' is printed */
 	const char *help;
+	const char *(*text)(void *dump, const struct tnf_event *);	/* NULL: not known */
 };
 
 /* columns-list.c; ends with a row without name. */
@@ -76,6 +77,7 @@ columns_color(struct columns *c, enum color color)
 
 /* columns-list.c */
 void columns_times_free(struct columns *);
+void column_print(struct columns *, const struct tnf_event *);	/* the column list[at] */
 bool column_asks_around(const struct column *);	/* around.h */
 
 #endif

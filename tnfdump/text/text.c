@@ -7,6 +7,7 @@
  */
 #include <stdio.h>
 
+#include "analysis/attrs.h"
 #include "common/out.h"
 #include "common/xalloc.h"
 #include "tnfdump/hosts.h"
@@ -40,8 +41,7 @@ struct line {			/* of a probe */
 };
 
 struct state {
-	struct line *lines;	/* by probe id */
-	unsigned     n;
+	struct perprobe lines;	/* struct line */
 	char	     thread[THREAD_MAX];
 	size_t	     thread_len;	/* 0: none yet */
 	uint64_t     tid;
@@ -125,17 +125,11 @@ make_line(const struct dump *d, struct line *l, const struct tnf_probe *p)
 static const struct line *
 text_line_of(const struct dump *d, const struct tnf_probe *p)
 {
-	struct state *s = d->state;
-	unsigned n = p->id + 64;
+	struct line *l = perprobe(&((struct state *)d->state)->lines, p, sizeof(*l));
 
-	if (p->id >= s->n) {
-		s->lines = tnf_xreallocarray(s->lines, n, sizeof *s->lines);
-		memset(s->lines + s->n, 0, (n - s->n) * sizeof *s->lines);
-		s->n = n;
-	}
-	if (s->lines[p->id].name.text == NULL)
-		make_line(d, &s->lines[p->id], p);
-	return &s->lines[p->id];
+	if (l->name.text == NULL)
+		make_line(d, l, p);
+	return l;
 }
 
 static bool
@@ -296,10 +290,11 @@ text_end(struct dump *d)
 {
 	struct state *s = d->state;
 
-	for (unsigned i = 0; i < s->n && i < tnf_stream_probes(d->stream); i++)
-		free_line(&s->lines[i],
-		    tnf_stream_probe(d->stream, i)->n_members);
-	free(s->lines);
+	struct line *lines = (struct line *)(void *)s->lines.base;
+
+	for (unsigned i = 0; i < s->lines.n && i < tnf_stream_probes(d->stream); i++)
+		free_line(&lines[i], tnf_stream_probe(d->stream, i)->n_members);
+	free(lines);
 	free(s);
 	return 0;
 }
