@@ -222,8 +222,8 @@ tnf_its_file_open(pid_t pid, const char *name, int flags, struct stat *ret)
 {
 	int fd;
 
-	/* Without other rights than its own there is nothing to be had by a lie, and what it
-	   has mapped may not be asked for. */
+	/* A process with no other rights than ours gains nothing by a false name, and we perhaps
+	   have no right to see which files it has mapped. */
 	if (has_our_rights(pid))
 		fd = tnf_open_regular(name, flags | O_NOFOLLOW, ret);
 	else if ((fd = open_mapped(pid, name, flags, ret)) < 0 && errno == EPERM)

@@ -13,7 +13,7 @@
 #include <time.h>
 
 /* The text of a field in a task's "status" (proc(5)), from behind "field:" and blanks to the
-   end of the line; false: there is no such task or field, or we may not read it. */
+   end of the line; false: there is no such task or field, or we have no right to read it. */
 bool	tnf_proc_status_text(pid_t, const char *field, char *ret, size_t size);
 bool	tnf_thread_status_text(pid_t pid, pid_t tid, const char *field, char *ret,
 	    size_t size);

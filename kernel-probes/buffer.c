@@ -329,7 +329,7 @@ slot_may_go(struct kp *kp, uint64_t there, const char *buf)
 }
 
 /* Takes the block out of a slot and returns its number.  0: the slot had none, the block
-   may not be taken, or a CPU was faster. */
+   must not be taken, or a CPU was faster. */
 static uint32_t
 slot_empty(struct kp *kp, uint64_t *slot, const char *buf)
 {

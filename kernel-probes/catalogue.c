@@ -341,8 +341,8 @@ const struct kp_row kp_catalogue[KP_PROBES] = {
 		.needs = P(bio_queue) | P(request_done), .extra = P(bio_done),
 		.fidelity = KP_EXACT,
 		.when = "The request buf is done.",
-		.differs = "On a busy machine the kernel may not run the program for"
-		    " a millisecond: requests that end in this time cause no event,"
+		.differs = "On a busy machine the kernel sometimes does not run the program"
+		    " for a millisecond: requests that end in this time cause no event,"
 		    " and are counted as lost when their memory is used again.",
 		.example = "device: 266338304 block: 353004688 buf: 0xffff888102a80480",
 		.says = "The same request.",

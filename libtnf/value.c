@@ -237,7 +237,7 @@ tnf_value_item(const struct tnf_file *file, const struct tnf_value *r,
  * A value of one piece is that piece.  A value of several pieces is put together once and
  * kept by its place, because readers may use a value until the stream is closed.  If the
  * arrays of a file shared pieces, which no writer makes, that could take any amount of
- * memory; so the values kept may not become larger than the file.
+ * memory; so the values kept must not become larger than the file.
  */
 #define ARRAYS_MAX	64u		/* of one value */
 #define BYTES_MAX	(1u << 20)

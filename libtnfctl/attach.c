@@ -323,7 +323,7 @@ may_have_probes(const tnfctl_handle_t *h)
 
 /*
  * We refuse a process without probes without a stop, which some of its calls
- * would notice.  If its linker is at work, or we may not look, or the leader has died
+ * would notice.  If its linker is at work, or we have no right to look, or the leader has died
  * in another thread's exec() and has neither maps nor files, we leave the answer to the
  * attach.
  */

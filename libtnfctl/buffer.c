@@ -111,7 +111,7 @@ same_directory(tnfctl_handle_t *h, const struct place *p)
 	    (int)(p->base - p->path), p->path);
 	if (fstat(p->dir, &a) < 0)
 		return tnfctl_error_set_errno(errno, "%s", p->path);
-	/* If we may not look into its root, we assume that the directory is the same. */
+	/* If we have no right to look into its root, we assume that the directory is the same. */
 	if (stat(theirs, &b) < 0)
 		return errno != ENOENT ? TNFCTL_ERR_NONE :
 		    tnf_proc_status(h->pid, "VmSize") < 0 ? tnfctl_ended_target(h) :

@@ -69,7 +69,7 @@ void	tnfctl_import_decide(tnfctl_handle_t *, tnfctl_probe_t *, bool run);
 /* The probe's attribute string, malloc'ed; found: NULL, or the facts about its arguments. */
 char	*tnfctl_import_attrs(const struct import *, const struct kp_uprobe_found *found);
 /* imports.c: notes which of the probes from 'first' on an earlier session has left on (none, if
-   we may not look), and tells the client of them all. */
+   we have no right to look), and tells the client of them all. */
 void	tnfctl_imports_added(tnfctl_handle_t *, size_t first);
 bool	tnfctl_file_is(struct file_id, const struct mapping *);
 

@@ -88,7 +88,7 @@ clock_measure(uint64_t tsc, int64_t ns)
 	diff = mult > scale.mult ? mult - scale.mult : scale.mult - mult;
 	/*
 	 * The first base is short, and an interrupt in it spoils it.  Later a
-	 * misfit is a suspend, when the clock stands and the counter may not;
+	 * misfit is a suspend, when the clock stands and the counter perhaps does not;
 	 * it is believed if the next base says the same.
 	 */
 	if (scale.mult != 0 && diff > scale.mult >> 10 &&

@@ -79,8 +79,8 @@ event_common(struct thread *t, const struct tnf_probe_control *probe)
 	size = event_round8(probe->event_size);
 	event = t->pos;
 	/* A thread without a block has no room and takes the slow path.  The counter is
-	   read behind this test alone: a thread that may not read it has no block, and
-	   the reading would kill it. */
+	   read only behind this test: reading it kills a thread that is not allowed to read it,
+	   and such a thread has no block. */
 	guard = __atomic_load_n(&tnf_p.guard, __ATOMIC_ACQUIRE);
 	if (unlikely(__atomic_load_n(&guard->live, __ATOMIC_RELAXED) != t->epoch ||
 	    (size_t)(t->end - event) < size || index - 1 >= DIRECTORY_SIZE - 1))

@@ -24,7 +24,7 @@
 #define NO_GUARD	__attribute__((no_sanitize_address))
 #endif
 
-/* Copies up to 'size' bytes that may not be there; returns how many were.  The kernel is asked
+/* Copies up to 'size' bytes, of which perhaps not all are there; returns how many were.  The kernel is asked
    by pages, as it copies all of a piece or none. */
 static size_t
 copy_safely(void *to, uint64_t from, size_t size)

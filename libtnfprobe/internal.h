@@ -325,7 +325,7 @@ tnf_reference_t tnf_long_put(struct thread *, const struct tnf_tag_data *,
 
 /* runtime.c: the child of a fork has no thread that is defining a probe. */
 void tnf_runtime_unlock(void);
-/* tnf_probe_define(); tell: the controller, which may not know yet that there is a new probe. */
+/* tnf_probe_define().  'tell': tells the controller of the new probe, which it perhaps does not know. */
 struct tnf_probe_argument_type;
 struct tnf_probe_control *tnf_runtime_define(const char *name, const char *keys,
     const char *detail, unsigned n, const struct tnf_probe_argument_type *, bool tell);

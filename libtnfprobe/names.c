@@ -474,7 +474,7 @@ tnf_names_freeze(const char *why)
 	names_put(&l);
 }
 
-/* The number of this thread; 0: it is not known, or may not be asked for.  The child of
+/* The number of this thread; 0: it is not known, and we must not ask the kernel.  The child of
    a vfork() has the number, and all that we know, of its parent, which waits. */
 static uint32_t
 number_of_caller(void)

@@ -188,7 +188,7 @@ has_file(void)
 }
 
 /* The first hit of a child.  No system call: a filter might refuse it.  False: only
-   the kernel knows the child's number, and may not be asked. */
+   the kernel knows the child's number, and we must not ask it. */
 static bool
 set_up_child(void)
 {

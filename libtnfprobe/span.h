@@ -14,7 +14,7 @@
 
 #include "libtnfprobe/internal.h"
 
-#define SPAN_UNKNOWN	UINT64_MAX	/* what the thread recorded last may not be in its block */
+#define SPAN_UNKNOWN	UINT64_MAX	/* the span that the thread recorded last is perhaps not in its block */
 
 /* As OTEP 4947 lays it out.  Attributes follow. */
 struct span_record {

@@ -41,7 +41,7 @@ tnf_vectors_look(void)
 	parts = found;
 }
 
-/* The stack of a fast hit may not be aligned: the site is anywhere in a function. */
+/* The stack of a fast hit is perhaps not aligned: the site is anywhere in a function. */
 __attribute__((force_align_arg_pointer)) uintptr_t
 tnf_vectors_keep(uintptr_t (*fn)(void *), void *arg)
 {

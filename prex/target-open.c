@@ -93,7 +93,7 @@ set_all(struct shell *sh, const struct target_options *o)
 	return true;
 }
 
-/* Opens the kernel only to look: a user who may not switch probes on may list them. */
+/* Opens the kernel only to look: a user who cannot switch probes on can list them. */
 static tnfctl_errcode_t
 target_open_look(struct shell *sh)
 {

@@ -311,7 +311,7 @@ fleet_registry(const struct config *c, natsConnection *nc, jsCtx **js, const cha
 	}
 	if ((s = js_KeyValue(&kv, *js, bucket)) == NATS_OK)
 		return kv;
-	/* A user who may not look at the registry may not make it either. */
+	/* A user who has no right to look at the registry has none to make it either. */
 	if (fleet_refused(nc, refused)) {
 		*why = "not permitted";
 		return NULL;

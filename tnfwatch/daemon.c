@@ -101,7 +101,7 @@ incident_same(struct daemon *d, const char *trigger)
 		st->begun[--st->n_begun % n] = INT64_MIN / 2;
 }
 
-/* A writer that has just been started may not have made its directory yet. */
+/* A writer that has just been started has perhaps not made its directory yet. */
 static bool
 is_written(const void *arg, const char *id)
 {
@@ -694,7 +694,7 @@ daemon_begin(struct daemon *d)
 	return true;
 }
 
-/* Waits for a writer: segments go with the sources, and it may not have written them yet. */
+/* Waits for a writer: segments go with the sources, and the writer has perhaps not written them. */
 static void
 writer_end(struct daemon *d, const struct writer *w, int64_t until)
 {

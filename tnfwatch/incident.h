@@ -122,7 +122,7 @@ char *cause_numberless(const char *text);
 bool cause_is_known(const struct daemon *, const char *name, int dir);
 
 /*
- * unsynced.c: incidents that have their name, and may not be on the disk yet.  Such an
+ * unsynced.c: incidents that have their name, and are perhaps not on the disk yet.  Such an
  * incident has a file ".unsynced" with the boot's id and, as soon as they are known, the
  * size and a sum of each file.  The note goes when the disk has all files.  If tnfwatch is
  * killed before, nothing is lost: the kernel has the files, and the next tnfwatch syncs the

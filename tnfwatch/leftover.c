@@ -320,7 +320,7 @@ leftover_ring(const char *path, const char *name, pid_t pid)
 {
 	struct tnf_ext ext;
 
-	/* A process that lives may not have recorded anything so far. */
+	/* A process that lives has perhaps recorded no event so far. */
 	if (is_mapped(pid, path))
 		return NULL;
 	bool used = ext_read(path, &ext);

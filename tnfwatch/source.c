@@ -188,8 +188,8 @@ source_break(struct source *s, const char *why)
 	source_unmap(s);
 }
 
-/* Opens the source's file.  tnfwatch may read more than others: a process that tells itself
-   which file it writes could name one that it may not read. */
+/* Opens the source's file.  tnfwatch can read more files than a process: one that tells us itself
+   which file it writes could name a file that it has no right to read. */
 static int
 source_open(const struct source *s, struct stat *ret)
 {

@@ -1,5 +1,5 @@
 /*
- * unsynced.c - incidents that have their name, and may not be on the disk yet.
+ * unsynced.c - incidents that have their name, and are perhaps not on the disk yet.
  */
 #include <sys/file.h>
 

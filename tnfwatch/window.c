@@ -266,7 +266,7 @@ null_if_empty(char *s)
 	return s != NULL && *s != '\0' ? s : NULL;
 }
 
-/* Tells each firing of a note.  A killed tnfwatch may not have written all of the last one. */
+/* Tells each firing of a note.  A killed tnfwatch has perhaps not written all of the last one. */
 static void
 note_read(char *text, void (*fn)(void *arg, const struct firing *), void *arg)
 {

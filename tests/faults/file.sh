@@ -63,7 +63,7 @@ prex -o f -s 1024 -c 'enable $all; continue' "$HITS" count fsize=4096 hit=1000
 grep -q unharmed out || wrong "the target has not survived"
 whole 1000 f
 
-what="directory where prex may not write"
+what="directory where prex has no right to write"
 if is_root; then
 	mkdir closed
 	chmod 755 "$HOME" closed

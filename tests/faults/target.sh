@@ -68,7 +68,7 @@ if is_root; then
 	wait $prex || wrong "prex's status is $?"
 	whole 10 f
 
-	what="directory that the target's user may not enter"
+	what="directory that the target's user cannot enter"
 	mkdir -m 700 closed
 	target user=65534 ready slow=10
 	attach -o closed/f

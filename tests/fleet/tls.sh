@@ -1,6 +1,6 @@
 #!/bin/sh
 # tls.sh - a server with TLS and permissions: an agent answers for itself alone, nobody asks
-# who may not, and what does not fit is refused by messages that name it: another CA, an
+# who has no right, and what does not fit is refused by messages that name it: another CA, an
 # old certificate, another name, no TLS on one side; users by certificate and by credentials.
 # Usage: tls.sh TNFWATCH TNFDUMP STORY
 . "${TNF_SOURCE:-../..}/tests/lib.sh"
@@ -87,7 +87,7 @@ wait_for 120 answers_all 2 || fail "not both answer: $(cat try.out web1.log web2
 ask -o all > out 2>&1 || wrong "all: $(cat out)"
 for h in web1 web2; do cmp -s "rec/$h/shop.tnf" "all/$h/shop.tnf" || wrong "all: $h"; done
 
-# An ordinary user may not ask; neither may an agent.
+# An ordinary user has no right to ask, nor has an agent.
 for user in nosy web1; do
 	conf bad.conf "$(as $user)"
 	refused "$user asks" 'Permissions Violation for [PS].*nats-server'

@@ -1,7 +1,7 @@
 #!/bin/sh
 # fast.sh TNFDUMP PREX PROGRAM - prex without an option: a process that is looked at gets nothing; one whose
 # USDT probes or functions are switched on records them itself, also from its first instruction on; with --no-fast the
-# kernel is asked, and a probe that cannot be fast is refused with the reason where the kernel may not be asked.
+# kernel is asked, and a probe that cannot be fast is refused with the reason where the kernel must not be asked.
 . "${TNF_SOURCE:-../..}/tests/lib.sh"
 dump=$1 prex=$(realpath "$2") program=$3
 need_ptrace

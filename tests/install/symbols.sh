@@ -5,7 +5,7 @@
 # prefix of ours, so that a program may have any other.
 . "$TNF_SOURCE/tests/install/stage.sh"
 
-# libtnfprobe also stands in front of prctl, after which a thread may not trace, and of
+# libtnfprobe also stands in front of prctl, after which a thread must not trace, and of
 # pthread_setname_np, after which it has another name.
 prefix_of() {
 	case $1 in

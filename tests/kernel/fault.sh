@@ -60,7 +60,7 @@ equal "one vnode" "$(events "$pid" major_fault | sed 's/.*vnode: \([^ ]*\) .*/\1
 # The file was written from memory that had the same addresses before.
 equal "reading faults on the cold file, by getrusage" \
 	"$(in_range address_fault cold | grep -c 'access: 1$')" "$(said faults)"
-# Each user fault begins and ends; only one in a signal or at the end may not.
+# Each user fault begins and ends; only a fault in a signal or at the end perhaps does not.
 begins=$(events "$pid" thread_state | grep -c 'state: [34]$')
 ends=$(events "$pid" thread_state | grep -c 'state: 0$')
 within "returns to user mode" "$ends" $((begins - 2)) "$begins"

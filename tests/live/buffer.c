@@ -112,7 +112,7 @@ test_sticky(void)
 	close(fd);
 	if ((pid = fork()) == 0) {
 		CHECK(setgid(65534) == 0 && setuid(65534) == 0);
-		/* A build that others may not look into. */
+		/* A build that others have no right to look into. */
 		if (access(victim_path("libvictim-plugin.so"), R_OK) != 0)
 			_exit(0);
 		CHECK(alloc(name, 1 << 20) == TNFCTL_ERR_ACCES);

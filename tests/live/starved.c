@@ -80,7 +80,7 @@ test_quota(const struct quota *q, const char *name, int sig)
 	remove_group();
 }
 
-/* A loop that nobody else gets the CPU from, but by the kernel's leave; 0: we may not. */
+/* A loop whose CPU no other thread gets, by the kernel's leave; 0: we have no right to do so. */
 static pid_t
 hog(const cpu_set_t *cpu)
 {

@@ -241,7 +241,7 @@ base_of(const struct mk *m, const char *rest)
 	return m->o.narrow ? "tnf_uint32" : "tnf_uint64";
 }
 
-/* Reserves the record; what it refers to may not have its place yet. */
+/* Reserves the record; the records to which it refers perhaps have no place yet. */
 static struct mk_type *
 reserve(struct mk *m, char meta, const char *name, const char *rest)
 {

@@ -1,5 +1,5 @@
 #!/bin/sh
-# rights.sh - who may not, is told what is missing, and gets nothing.
+# rights.sh - who lacks a right, is told which one, and gets nothing.
 #
 # usage: rights.sh PREX TNFXTRACT VICTIM
 . "${TNF_SOURCE:-../..}/tests/security/as.sh"

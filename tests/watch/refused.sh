@@ -38,7 +38,7 @@ after = 0s
 T
 chmod 644 "$CONF"
 
-# A tnfwatch that may not write there does not begin, and says what it cannot do.
+# A tnfwatch that has no right to write there does not begin, and says what it cannot do.
 mkdir -m 755 "$TMP/roots-own"
 sed "s,^directory = .*,directory = $TMP/roots-own/kept," "$CONF" >"$TMP/no.conf"
 chmod 644 "$TMP/no.conf"
@@ -54,7 +54,7 @@ printf '#!/bin/sh\nexec setpriv --reuid 65534 --regid 65534 --clear-groups "%s" 
 chmod 755 "$TMP/as-nobody"
 W=$TMP/as-nobody
 watch
-# One of its own, beside one that it may not control.
+# One of its own, beside one that it has no right to control.
 (exec setpriv --reuid 65534 --regid 65534 --clear-groups "$SHOP" 500) >/dev/null &
 SHOPPID=$!
 STARTED="$STARTED $SHOPPID"

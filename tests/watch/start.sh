@@ -201,7 +201,7 @@ brief() {
 }
 over() { answers && [ "$(fired over)" -eq "$1" ]; }
 gone() { answers && ! grep -q '^shop-' "$TMP/status"; }
-# Those of before may not have been read to their ends.
+# Those of before have perhaps not been read to their ends.
 with_sections ''
 wait_for 120 gone || fail "they stay: $(cat "$TMP/status")"
 with_sections "$SECTION"

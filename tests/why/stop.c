@@ -1,5 +1,5 @@
 /*
- * stop.c - causes behind threads that may not run, or share what they need with others.
+ * stop.c - causes behind threads that are not allowed to run, or share what they need with others.
  */
 #include <fcntl.h>
 #include <linux/aio_abi.h>
