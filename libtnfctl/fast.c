@@ -151,11 +151,19 @@ tnfctl_fast_usdt(const struct maps *maps, int fd, const struct mapping *m, const
 	return NULL;
 }
 
+static uint64_t *
+place_bits(struct fast_room *r, uintptr_t address)
+{
+	return &r->bits[address / 64 % (sizeof(r->bits) / sizeof(r->bits[0]))];
+}
+
 tnfctl_probe_t *
 tnfctl_fast_at(const tnfctl_handle_t *h, uintptr_t address)
 {
-	tnfctl_probe_t **p = tnf_map_get(&h->fast->places, &address, sizeof(address));
+	tnfctl_probe_t **p = NULL;
 
+	if (*place_bits(h->fast, address) >> address % 64 & 1)
+		p = tnf_map_get(&h->fast->places, &address, sizeof(address));
 	return p == NULL || (*p)->gone || (*p)->fast == NULL ? NULL : *p;
 }
 
@@ -166,6 +174,7 @@ tnfctl_fast_placed(tnfctl_handle_t *h, tnfctl_probe_t *p)
 		uintptr_t address = p->fast->v[i].address;
 		tnfctl_probe_t **at = tnf_map_put(&h->fast->places, &address, sizeof(address), NULL);
 
+		*place_bits(h->fast, address) |= (uint64_t)1 << address % 64;
 		if (at != NULL && (*at == NULL || (*at)->gone || (*at)->fast == NULL))
 			*at = p;
 	}
@@ -361,6 +370,18 @@ lead(tnfctl_handle_t *h, const tnfctl_probe_t *p, bool on)
 	    &to, sizeof(to));
 }
 
+/* As probe_set(), but the word is written with the jumps of other probes. */
+static tnfctl_errcode_t
+switch_probe(tnfctl_handle_t *h, tnfctl_probe_t *p, bool on)
+{
+	if (!p->prepared)
+		return h->ops->probe_set(h, p, true, on);
+	p->enabled = on;
+	return tnfctl_later_word(direct_proc(h), on, on ? LATER_LAST : LATER_FIRST,
+	    p->address + offsetof(struct tnf_probe_control, test), on) ? TNFCTL_ERR_NONE :
+	    tnfctl_lost_target(h, "its memory cannot be written");
+}
+
 /* The jump by which the probe's hits come; NULL: its function's entry is no fast probe. */
 static struct fast *
 jump_of(const tnfctl_probe_t *p)
@@ -388,7 +409,7 @@ tnfctl_fast_set(tnfctl_handle_t *h, tnfctl_probe_t *p, bool enabling, bool on)
 		return err;
 	/* Off, the word goes first: whoever is killed between leaves jumps that do nothing, which
 	   the next controller finds. */
-	if (!on && p->enabled && (err = h->ops->probe_set(h, p, true, false)) != TNFCTL_ERR_NONE)
+	if (!on && p->enabled && (err = switch_probe(h, p, false)) != TNFCTL_ERR_NONE)
 		return err;
 	if (p->fast->at_return && (jump_of(p) == NULL || !lead(h, p, on)))
 		return on ? tnfctl_lost_target(h, "its memory cannot be written") : TNFCTL_ERR_NONE;
@@ -396,31 +417,16 @@ tnfctl_fast_set(tnfctl_handle_t *h, tnfctl_probe_t *p, bool enabling, bool on)
 		return TNFCTL_ERR_NONE;
 	if ((err = tnfctl_patch_set(h, jump_of(p), on)) != TNFCTL_ERR_NONE)
 		return not_patched(p, err, on);
-	return on ? h->ops->probe_set(h, p, true, true) : TNFCTL_ERR_NONE;
+	return on ? switch_probe(h, p, true) : TNFCTL_ERR_NONE;
 }
 
-/* Reads the site that another controller has described at 'at'. */
-static bool
-read_site(tnfctl_handle_t *h, uintptr_t at, struct fast_site *ret, uintptr_t *probe, bool *at_return)
-{
-	struct tnf_fast_site s;
-
-	if (!h->ops->read(h, at, &s, offsetof(struct tnf_fast_site, name)))
-		return false;
-	*ret = (struct fast_site){ .address = s.resume - 1, .note = at, .semaphore = s.semaphore,
-	    .patched = s.patched, .length = s.length };
-	memcpy(ret->before, s.before, sizeof(ret->before));
-	memcpy(ret->jump, s.jump, sizeof(ret->jump));
-	*probe = (uintptr_t)s.probe;
-	*at_return = s.landing == 0;
-	return *probe != 0;
-}
-
+/* The site that another controller has described at 'at'. */
 static void
-adopt_site(tnfctl_handle_t *h, const struct fast_site *s, uintptr_t probe, bool at_return)
+adopt_site(tnfctl_handle_t *h, const struct tnf_fast_site *there, uintptr_t at)
 {
+	uintptr_t probe = (uintptr_t)there->probe;
 	tnfctl_probe_t **known = tnf_map_get(&h->pooled, &probe, sizeof(probe));
-	struct fast_site *grown;
+	struct fast_site *grown, *s;
 	struct fast *f;
 
 	if (known == NULL)
@@ -431,12 +437,16 @@ adopt_site(tnfctl_handle_t *h, const struct fast_site *s, uintptr_t probe, bool 
 	    (grown = reallocarray(f->v, f->n + 1, sizeof(*grown))) == NULL)
 		return;
 	f->v = grown;
-	f->v[f->n++] = *s;
+	s = &f->v[f->n++];
+	*s = (struct fast_site){ .address = there->resume - 1, .note = at, .semaphore = there->semaphore,
+	    .patched = there->patched, .length = there->length };
+	memcpy(s->before, there->before, sizeof(s->before));
+	memcpy(s->jump, there->jump, sizeof(s->jump));
 	f->made = true;
-	f->at_return = at_return;
+	f->at_return = there->landing == 0;
 	tnfctl_fast_placed(h, *known);
 	/* The entry is described before its return. */
-	if (at_return && (f->other = tnfctl_fast_at(h, s->address)) != NULL)
+	if (f->at_return && (f->other = tnfctl_fast_at(h, s->address)) != NULL)
 		f->other->fast->other = *known;
 }
 
@@ -447,7 +457,7 @@ is_there(tnfctl_handle_t *h, const struct fast *f)
 	uint8_t now[TNF_FAST_JUMP];
 	size_t i = 0;
 
-	while (f != NULL && i < f->n && h->ops->read(h, f->v[i].address, now, sizeof(now)) &&
+	while (f != NULL && i < f->n && tnfctl_later_look(direct_proc(h), false, f->v[i].address, now, sizeof(now)) &&
 	    memcmp(now, f->v[i].jump, sizeof(now)) == 0)
 		i++;
 	return f != NULL && i == f->n;
@@ -455,14 +465,30 @@ is_there(tnfctl_handle_t *h, const struct fast *f)
 
 #define AREAS_MAX	4096u
 #define AREA_MAX	(64u << 20)
+#define SITES_READ	512u	/* at once */
+
+static void
+adopt_area(tnfctl_handle_t *h, uintptr_t at, uint64_t sites)
+{
+	struct tnf_fast_site *v = calloc(SITES_READ, sizeof(*v));
+	size_t n;
+
+	for (; v != NULL && sites > 0; sites -= n, at += n * sizeof(*v)) {
+		n = sites < SITES_READ ? sites : SITES_READ;
+		if (!h->ops->read(h, at, v, n * sizeof(*v)))
+			break;
+		for (size_t i = 0; i < n; i++)
+			if (v[i].probe != NULL)
+				adopt_site(h, &v[i], at + i * sizeof(*v));
+	}
+	free(v);
+}
 
 void
 tnfctl_fast_settle(tnfctl_handle_t *h)
 {
 	struct tnf_fast_area a;
-	uintptr_t at, probe;
-	struct fast_site s;
-	bool at_return;
+	uintptr_t at;
 
 	if (h->pooled.value_size == 0 || !find_room(h))
 		return;
@@ -471,10 +497,7 @@ tnfctl_fast_settle(tnfctl_handle_t *h)
 		if (!h->ops->read(h, at, &a, sizeof(a)) || a.size > AREA_MAX ||
 		    a.n > a.size / sizeof(struct tnf_fast_site))
 			break;
-		for (uint64_t i = 0; i < a.n; i++)
-			if (read_site(h, at + sizeof(a) + i * sizeof(struct tnf_fast_site), &s, &probe,
-			    &at_return))
-				adopt_site(h, &s, probe, at_return);
+		adopt_area(h, at + sizeof(a), a.n);
 	}
 	for (size_t i = 0; i < h->nprobes; i++) {
 		struct fast *f = h->probes[i]->fast;

@@ -54,7 +54,8 @@ struct fast_room {
 	size_t	 npads;
 	bool	 returns_known;
 	const char *returns_none;	/* why no return can be fast, once known; NULL: they can */
-	struct map places;	/* the probe at each site, by its address */
+	struct map places;	/* the probe at each site, by its address, ... */
+	uint64_t bits[1 << 14];	/* ... and a bit by its last 20 bits, which is looked at first */
 };
 
 /* Are there fast probes in the process?  NULL, or why not; static.  'run': a program that we have

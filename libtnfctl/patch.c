@@ -242,10 +242,11 @@ await_site(tnfctl_handle_t *h, const struct fast_site *s)
 
 /* Sets the state of the site, here and in the note that the target has of it. */
 static bool
-set_patched(tnfctl_handle_t *h, struct fast_site *s, uint32_t patched)
+set_patched(tnfctl_handle_t *h, struct fast_site *s, bool on, uint32_t patched)
 {
 	s->patched = patched;
-	return h->ops->write(h, SITE_NOTE(s, patched), &patched, sizeof(patched));
+	return tnfctl_later_word(direct_proc(h), on, !on && patched == TNF_FAST_BARE ? LATER_LAST : LATER_FIRST,
+	    SITE_NOTE(s, patched), patched);
 }
 
 /* Adds to the semaphore, by which the program sees that somebody listens. */
@@ -262,18 +263,23 @@ raise_by(tnfctl_handle_t *h, uintptr_t semaphore, int by)
 
 /* Replaces the code 'from' by 'to'; fails if other code is there. */
 static tnfctl_errcode_t
-exchange(tnfctl_handle_t *h, uintptr_t at, const uint8_t *from, const uint8_t *to)
+exchange(tnfctl_handle_t *h, bool on, uintptr_t at, const uint8_t *from, const uint8_t *to)
 {
+	struct proc *p = direct_proc(h);
 	uint8_t now[TNF_FAST_JUMP];
 
-	if (!h->ops->read(h, at, now, sizeof(now)))
+	_Static_assert(LATER_CODE == TNF_FAST_JUMP, "a jump");
+	if (!tnfctl_later_look(p, on, at, now, sizeof(now)))
 		return tnfctl_error_set(TNFCTL_ERR_BUSY, "its code is not there any more");
 	if (memcmp(now, from, sizeof(now)) != 0)
 		return tnfctl_error_set(TNFCTL_ERR_BUSY,
 		    "its code is not that of its file: a breakpoint of a debugger?");
+	if (tnfctl_later_code(p, on, at, from, to))
+		return TNFCTL_ERR_NONE;
 	if (!h->ops->write(h, at, to, sizeof(now)) || !h->ops->read(h, at, now, sizeof(now)) ||
 	    memcmp(now, to, sizeof(now)) != 0)
 		return tnfctl_error_set(TNFCTL_ERR_ACCES, "its code cannot be written");
+	tnfctl_later_may(p);
 	return TNFCTL_ERR_NONE;
 }
 
@@ -286,12 +292,13 @@ tnfctl_patch_off(tnfctl_handle_t *h, struct fast_site *s)
 		return true;
 	if (s->patched == TNF_FAST_RAISED && s->semaphore != 0)
 		raise_by(h, s->semaphore, -1);
-	set_patched(h, s, TNF_FAST_PATCHED);
+	if (s->patched != TNF_FAST_PATCHED)
+		set_patched(h, s, false, TNF_FAST_PATCHED);
 	/* The object may have been unloaded, or loaded again. */
-	if (!h->ops->read(h, s->address, now, sizeof(now)) ||
+	if (!tnfctl_later_look(direct_proc(h), false, s->address, now, sizeof(now)) ||
 	    memcmp(now, s->before, sizeof(now)) == 0 ||
-	    exchange(h, s->address, s->jump, s->before) == TNFCTL_ERR_NONE)
-		return set_patched(h, s, TNF_FAST_BARE);
+	    exchange(h, false, s->address, s->jump, s->before) == TNFCTL_ERR_NONE)
+		return set_patched(h, s, false, TNF_FAST_BARE);
 	return false;
 }
 
@@ -333,20 +340,22 @@ patch_on(tnfctl_handle_t *h, struct fast_site *s)
 	if (is_taken(h, s))
 		return tnfctl_error_set(TNFCTL_ERR_BUSY, "another probe is in its first instructions");
 	/* The jump is there already: another controller put it there. */
-	if (h->ops->read(h, s->address, now, sizeof(now)) &&
+	if (tnfctl_later_look(direct_proc(h), true, s->address, now, sizeof(now)) &&
 	    memcmp(now, s->jump, sizeof(now)) == 0)
-		return set_patched(h, s, TNF_FAST_PATCHED) ? TNFCTL_ERR_NONE :
+		return set_patched(h, s, true, TNF_FAST_PATCHED) ? TNFCTL_ERR_NONE :
 		    tnfctl_lost_target(h, "its memory cannot be written");
 	if ((err = await_site(h, s)) != TNFCTL_ERR_NONE)
 		return err;
-	if (!set_patched(h, s, TNF_FAST_PATCHED))
+	if (!set_patched(h, s, true, TNF_FAST_PATCHED))
 		return tnfctl_lost_target(h, "its memory cannot be written");
-	if ((err = exchange(h, s->address, s->before, s->jump)) != TNFCTL_ERR_NONE) {
-		set_patched(h, s, TNF_FAST_BARE);
+	if ((err = exchange(h, true, s->address, s->before, s->jump)) != TNFCTL_ERR_NONE) {
+		set_patched(h, s, true, TNF_FAST_BARE);
 		return err;
 	}
 	if (s->semaphore != 0) {
-		set_patched(h, s, TNF_FAST_RAISED);
+		/* The jump is there before anything else is read or written. */
+		tnfctl_later_flush(direct_proc(h), true);
+		set_patched(h, s, true, TNF_FAST_RAISED);
 		raise_by(h, s->semaphore, 1);
 	}
 	return TNFCTL_ERR_NONE;

@@ -94,6 +94,7 @@ tnfctl_proc_arm(struct proc *p, struct thread *t)
 void
 tnfctl_proc_resume(struct proc *p, struct thread *t)
 {
+	tnfctl_later_flush(p, true);
 	tnfctl_proc_arm(p, t);
 	set_options(p, t);
 	if (t->group && !t->leave_group) {
@@ -351,6 +352,7 @@ tnfctl_proc_end_group_stop(struct proc *p)
 static bool
 let_go(struct proc *p, struct thread *t)
 {
+	tnfctl_later_flush(p, true);
 	tnfctl_plant_clear(p);
 	proc_arm_thread(t, 0);
 	tnfctl_restart_call(p, t);

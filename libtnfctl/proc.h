@@ -101,6 +101,7 @@ struct proc {
 	timer_t	 moment;	/* proc-threads.c */
 	int	 moment_signal;	/* or 0 */
 	struct ended ended;	/* threads, the leader too */
+	struct later *later;	/* writes that wait (later.c), or NULL */
 	uint64_t runs;		/* one more whenever a thread is let run; no two processes begin alike */
 };
 
@@ -197,6 +198,22 @@ void	tnfctl_restart_call(struct proc *, struct thread *);
 struct thread *tnfctl_proc_thread(struct proc *, pid_t);
 bool	tnfctl_proc_read(struct proc *, uintptr_t, void *, size_t);
 bool	tnfctl_proc_write(struct proc *, uintptr_t, const void *, size_t);
+
+/*
+ * later.c: writes for fast probes that wait until the process is looked at, written to or let run.
+ * 'on': of probes that are switched on, or off; what waits for the other is written before.
+ */
+#define LATER_CODE	5	/* bytes of code that change at once, within a page */
+enum later_when { LATER_FIRST, LATER_LAST };	/* before code is changed, or after it */
+bool	tnfctl_later_word(struct proc *, bool on, enum later_when, uintptr_t, uint32_t);
+/* False: it is to be written at once, and if that is well, tnfctl_later_may() says so. */
+bool	tnfctl_later_code(struct proc *, bool on, uintptr_t, const uint8_t *from, const uint8_t *to);
+void	tnfctl_later_may(struct proc *);
+/* Reads code, as it is without what waits. */
+bool	tnfctl_later_look(struct proc *, bool on, uintptr_t, void *, size_t);
+/* Writes all that waits; changed: code that was looked at may be another from now on. */
+void	tnfctl_later_flush(struct proc *, bool changed);
+void	tnfctl_later_free(struct proc *);
 
 /* Is it a kernel thread, which never had a program? */
 bool	tnfctl_proc_is_kernel(pid_t pid);

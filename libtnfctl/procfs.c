@@ -70,6 +70,7 @@ tnfctl_proc_read(struct proc *p, uintptr_t address, void *buf, size_t n)
 	char *to = buf;
 	ssize_t got;
 
+	tnfctl_later_flush(p, false);
 	for (; n > 0; n -= (size_t)got, to += got, address += (size_t)got) {
 		got = pread(p->mem, to, n, (off_t)address);
 		if (got <= 0)
@@ -94,6 +95,7 @@ tnfctl_proc_write(struct proc *p, uintptr_t address, const void *buf, size_t n)
 	const char *from = buf;
 	ssize_t put;
 
+	tnfctl_later_flush(p, true);
 	for (; n > 0; n -= (size_t)put, from += put, address += (size_t)put) {
 		put = pwrite(p->mem, from, n, (off_t)address);
 		if (put <= 0)
