@@ -44,16 +44,18 @@ done
 $as "$TMP/program" 100000000 >"$TMP/said" &
 pid=$!
 wait_for 60 grep -q ready "$TMP/said" || fail "the program does not begin"
-i=0
-while [ $((i += 1)) -le "$kills" ]; do
+i=0 hit=0
+while [ "$hit" -lt "$kills" ] && [ $((i += 1)) -le $((kills * 20)) ]; do
 	# shellcheck disable=SC2086
 	(cd "$TMP" && exec $as "$prex" --set fast_returns=on -p "$pid" -o "$TMP/p.tnf" -c \
 		'enable function=/^work_/; disable keys=function; enable keys=function; disable keys=function') \
 		>/dev/null 2>&1 &
 	victim=$!
-	sleep "0.$(printf %03d $((i * 37 % 250)))"
+	sleep "0.$(printf %03d $((i * 37 % 100)))"
 	kill -9 $victim 2>/dev/null
 	wait $victim 2>/dev/null
+	# One that has ended before is not counted.
+	[ $? -ne 137 ] || hit=$((hit + 1))
 	kill -0 "$pid" 2>/dev/null || fail "kill $i: the program has ended"
 	# The return alone: its jump is that of the entry.
 	run -p "$pid" -o "$TMP/p.tnf" -c 'enable function=/^work_/; disable keys=function; enable name=work_leaf_return' ||
@@ -62,6 +64,7 @@ while [ $((i += 1)) -le "$kills" ]; do
 	told '^name=work_leaf_return enable=on'
 	told '^name=work_leaf_entry enable=off'
 done
+[ "$hit" -ge "$kills" ] || fail "of $i prex, $hit were killed"
 has_returns() { "$dump" "$TMP/p.tnf" 2>/dev/null | tail -n 1000 | grep -q ' work_leaf_return '; }
 wait_for 60 has_returns || fail "the return alone is not recorded"
 run -p "$pid" -c 'disable keys=function; list probes keys=function' || fail "off: $(cat "$TMP/prex")"

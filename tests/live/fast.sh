@@ -88,37 +88,50 @@ grep -q "times $times refused" "$TMP/toggled" || fail "toggle: $(cat "$TMP/toggl
 said same "after $(cat "$TMP/toggled")"
 
 # Killed at any moment, prex leaves a program that goes on, and the next one finds its way.
-i=0
-while [ $((i += 1)) -le "$kills" ]; do
+i=0 hit=0
+while [ "$hit" -lt "$kills" ] && [ $((i += 1)) -le $((kills * 20)) ]; do
 	# shellcheck disable=SC2086
 	(cd "$out" && exec $as "$prex" -p "$pid" -o "$out/trace" \
 		-c 'enable function=/^exec_/; disable keys=function; enable keys=function; disable keys=function') \
 		>/dev/null 2>&1 &
 	victim=$!
-	sleep "0.$(printf %03d $((i * 37 % 250)))"
+	sleep "0.$(printf %03d $((i * 37 % 100)))"
 	kill -9 $victim 2>/dev/null
 	wait $victim 2>/dev/null
+	# One that has ended before is not counted.
+	[ $? -ne 137 ] || hit=$((hit + 1))
 	kill -0 "$pid" 2>/dev/null || fail "kill $i: the target has ended"
 done
+[ "$hit" -ge "$kills" ] || fail "of $i prex, $hit were killed"
 run 'disable keys=function' || fail "after the kills: $(cat "$TMP/err")"
 said same "after $kills kills"
 
-# So does prex that is killed at a system call of enable or disable: at each with TNF_STRESS=long, else
-# at every eleventh, until prex comes to its end.
+# ended_at CALL N: prex is killed when it is about to make the Nth CALL; true: it makes fewer
+ended_at()
+{
+	# shellcheck disable=SC2086
+	(cd "$out" && timeout 300 $as strace -o /dev/null -e "inject=$1:signal=KILL:when=$2" "$prex" \
+		-p "$pid" -o "$out/trace" -c 'enable function=/^exec_/; disable keys=function') >/dev/null 2>&1 && return
+	[ $? -eq 137 ] || fail "$1 $2: prex has failed, but was not killed"
+	kill -0 "$pid" 2>/dev/null || fail "killed at $1 $2: the target has ended"
+	killed=$((killed + 1))
+	run 'disable keys=function' || fail "killed at $1 $2: $(cat "$TMP/err")"
+	said same "killed at $1 $2"
+	false
+}
+
+# So does prex that is killed at a system call of enable or disable by which the target changes: at each, and each
+# time the next prex puts the target in order.
 if command -v strace >/dev/null && [ "$kills" -gt 0 ]; then
-	[ "${TNF_STRESS:-}" = long ] && step=1 || step=11
-	n=1 killed=0
-	until [ "$n" -gt 5000 ]; do
-		# shellcheck disable=SC2086
-		(cd "$out" && timeout 300 $as strace -o /dev/null -e inject=all:signal=KILL:when=$n "$prex" \
-			-p "$pid" -o "$out/trace" -c 'enable function=/^exec_/; disable keys=function') >/dev/null 2>&1 && break
-		kill -0 "$pid" 2>/dev/null || fail "killed at system call $n: the target has ended"
-		n=$((n + step)) killed=$((killed + 1))
+	killed=0
+	for call in pwrite64 process_vm_writev ptrace; do
+		n=0
+		until [ $((n += 1)) -gt 2000 ] || ended_at $call $n; do
+			:
+		done
+		[ "$n" -gt 2 ] || fail "prex is killed at no $call"
+		echo "killed at $((n - 1)) of $call"
 	done
-	[ "$killed" -ge 10 ] || fail "killed at $killed system calls alone"
-	run 'disable keys=function' || fail "after $killed kills at system calls: $(cat "$TMP/err")"
-	said same "after kills at $killed system calls"
-	echo "killed at $killed system calls"
 fi
 
 # A debugger's breakpoint in place of a jump: it hits, goes, and the jump is there again.
