@@ -1,7 +1,7 @@
 #!/bin/sh
 # build.sh - a build of this project with every probe of the kernel on, and off.
 #
-# Seconds on the wall of "ninja" in a tree of its own, without tests.  Events a second
+# Seconds on the wall of "ninja prex/prex" in a tree of its own.  Events a second
 # and lost ones are of the same builds; the buffer is 64 MiB, and a snapshot is
 # taken every two seconds, as somebody would who wants to keep them all.
 . "$(dirname "$0")/lib.sh"
@@ -18,10 +18,12 @@ events=$events,sched:sched_process_fork,sched:sched_process_exit,exceptions:page
 meson setup "$out/tree" "$top" --buildtype=release -Dkernel=disabled -Dtests=disabled \
 	>/dev/null 2>&1 || leave "meson setup failed"
 
+target=prex/prex
+[ -z "${BENCH_QUICK:-}" ] || target=common/libcommon.a
 compile()
 {
 	ninja -C "$out/tree" -t clean >/dev/null
-	seconds ninja -C "$out/tree" ${BENCH_QUICK:+common/libcommon.a} 9>&-
+	seconds ninja -C "$out/tree" "$target" 9>&-
 }
 
 # Snapshots beside the build; afterwards, those that do not reach back to the
@@ -88,8 +90,7 @@ at_exit no_ring
 perf=
 have perf linux-perf && perf=yes
 compile >/dev/null			# files are in memory from here on
-round=0
-while [ $((round += 1)) -le "$BENCH_ROUNDS" ]; do
+while another 150; do
 	sample "nothing on" s $round compile
 	traced $round
 	[ -z "$perf" ] || sample "perf record -a (7 tracepoints)" s $round perf_record

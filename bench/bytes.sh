@@ -12,7 +12,6 @@ loop=$BENCH_BUILD/bench/kernel/kernel-loop
 events=${BENCH_LOOPS:-400000}
 out=$(mktemp -d -p /dev/shm 2>/dev/null || mktemp -d)
 at_exit 'rm -rf "$out"'
-BENCH_ROUNDS=1			# sizes do not vary
 
 per_event()	# WHAT BYTES EVENTS
 {

@@ -39,8 +39,7 @@ else
 		tracecmd_n=$(trace-cmd report "$out/dat" 2>/dev/null | grep -c raw_syscalls\\\|sys_)
 fi
 
-round=0
-while [ $((round += 1)) -le "$BENCH_ROUNDS" ]; do
+while another 80; do
 	sample "tnfdump" Mevents/s $round rate "$n" "$tnfdump" "$out/user.tnf"
 	[ -z "$lttng_n" ] || sample "babeltrace2 (lttng-ust with ids)" Mevents/s $round \
 		rate "$lttng_n" babeltrace2 "$lttng_out"

@@ -35,33 +35,27 @@ n=$BENCH_EVENTS
 "$mktrace" -n "$n" -t 4 -p none "$out/none.tnf" &&
 "$mktrace" -n "$n" -k -b 4096 -t 2 "$out/kernel.tnf" &&
 "$mktrace" -n "$n" -B -t 4 "$out/big.tnf" || exit 1
-r=1
-while [ $r -le "$BENCH_ROUNDS" ]; do
-	sample "two ints and a string" Mevents/s $r rate "$n" "$tnfdump" "$out/string.tnf"
-	sample "two ints" Mevents/s $r rate "$n" "$tnfdump" "$out/ints.tnf"
-	sample "no arguments" Mevents/s $r rate "$n" "$tnfdump" "$out/none.tnf"
-	sample "kernel file" Mevents/s $r rate "$n" "$tnfdump" "$out/kernel.tnf"
-	sample "other byte order" Mevents/s $r rate "$n" "$tnfdump" "$out/big.tnf"
-	sample "two files merged" Mevents/s $r rate $((2 * n)) "$tnfdump" "$out/string.tnf" "$out/big.tnf"
-	r=$((r + 1))
+while another 20; do
+	sample "two ints and a string" Mevents/s $round rate "$n" "$tnfdump" "$out/string.tnf"
+	sample "two ints" Mevents/s $round rate "$n" "$tnfdump" "$out/ints.tnf"
+	sample "no arguments" Mevents/s $round rate "$n" "$tnfdump" "$out/none.tnf"
+	sample "kernel file" Mevents/s $round rate "$n" "$tnfdump" "$out/kernel.tnf"
+	sample "other byte order" Mevents/s $round rate "$n" "$tnfdump" "$out/big.tnf"
+	sample "two files merged" Mevents/s $round rate $((2 * n)) "$tnfdump" "$out/string.tnf" "$out/big.tnf"
 done
 rm -f "$out"/*.tnf
 
 # Time grows with events.
 for millions in ${BENCH_MILLIONS:-1 4 16 64}; do
 	"$mktrace" -n ${millions}000000 -t 8 -p none "$out/x.tnf" || exit 1
-	r=1
-	while [ $r -le "$BENCH_ROUNDS" ]; do
-		sample "no arguments: $millions M events" "ns/event" $r each $millions
-		r=$((r + 1))
+	while another 20; do
+		sample "no arguments: $millions M events" "ns/event" $round each $millions
 	done
 done
 "$mktrace" -n $((n * 17 / 4)) -t 8 "$out/x.tnf" || exit 1
 mib=$(($(stat -c %s "$out/x.tnf") >> 20))
-r=1
-while [ $r -le "$BENCH_ROUNDS" ]; do
-	sample "first line of $mib MiB" s $r first_line "$out/x.tnf"
-	r=$((r + 1))
+while another 10; do
+	sample "first line of $mib MiB" s $round first_line "$out/x.tnf"
 done
 sample "own memory for $mib MiB" MiB 1 own_memory "$tnfdump" "$out/x.tnf"
 table "two ints and a string;no arguments: 1 M events" "tnfdump, into a pipe that is read"

@@ -127,8 +127,7 @@ programs()	# ROUND
 
 [ -x "$sites" ] && [ -e /sys/bus/event_source/devices/uprobe ] ||
 	not_measured "programs: built without <sys/sdt.h>, or no uprobes" || sites=
-round=0
-while [ $((round += 1)) -le "$BENCH_ROUNDS" ]; do
+while another 90; do
 	tracepoints $round
 	[ -z "$sites" ] || programs $round
 	[ -z "$sites" ] || own $round

@@ -145,8 +145,7 @@ softirqs()	# ROUND
 	calls=$_calls
 }
 
-round=0
-while [ $((round += 1)) -le "$BENCH_ROUNDS" ]; do
+while another 90; do
 	blocks $round
 	faults $round
 	softirqs $round

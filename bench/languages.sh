@@ -80,8 +80,7 @@ peer() {
 	lttng_end
 }
 
-round=0
-while [ $((round += 1)) -le "$BENCH_ROUNDS" ]; do
+while another 120; do
 	sample "C on" ns "$round" run_c
 	for l in $languages; do
 		sample "$l off" ns "$round" "run_$l"

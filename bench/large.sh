@@ -50,8 +50,7 @@ seen()
 # all OPTION...: to the end
 all() { seconds sh -c '"$@" | cat' all "$tnfdump" "$@" "$out/x.tnf"; }
 
-round=0
-while [ $((round += 1)) -le "$BENCH_ROUNDS" ]; do
+while another 60; do
 	for how in "" --strict; do
 		name=${how:+, all read first}
 		name=$(printf '%s' "$name" | tr -d ,)

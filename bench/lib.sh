@@ -5,16 +5,35 @@
 # prints for each what the median, the spread and the ratio to a reference that
 # was measured in the same run.
 
-: "${BENCH_BUILD:?build directory}" "${BENCH_CSV:?file for the rows}"
+# A script may also be called by itself: then with the build that tools/bench made.
+bench=$(basename "$0" .sh)
+bench_dir=$(cd "$(dirname "$0")" && pwd)
+: "${BENCH_BUILD:=$(dirname "$bench_dir")/build-bench}"
+: "${BENCH_CSV:=$BENCH_BUILD/bench.csv}"
+[ -d "$BENCH_BUILD" ] || {
+	echo "$bench: nothing is built in $BENCH_BUILD: run tools/bench, or name a build in BENCH_BUILD" >&2
+	exit 2
+}
 # tools/bench --quick: the shortest form of each script.  Its figures say nothing; that they
 # are there says that everything is measured.
 if [ -n "${BENCH_QUICK:-}" ]; then
 	: "${BENCH_LOOPS:=20000}" "${BENCH_EVENTS:=100000}" "${BENCH_MILLIONS:=1}" "${BENCH_WORK:=build}"
 	BENCH_ROUNDS=1 BENCH_PAIRS=1 BENCH_BUILDS=1 BENCH_PIECES=1
 fi
-: "${BENCH_ROUNDS:=5}"
-bench=$(basename "$0" .sh)
-bench_dir=$(cd "$(dirname "$0")" && pwd)
+
+# another SECONDS: begins a $round, of BENCH_ROUNDS.  Where that is not set there are five, or as
+# many as are likely to end within the seconds, but one always.
+round=0
+another()
+{
+	[ $round -gt 0 ] || _began=$(date +%s)
+	if [ $round -ge "${BENCH_ROUNDS:-5}" ] || { [ $round -gt 0 ] && [ -z "${BENCH_ROUNDS:-}" ] &&
+	    [ $((($(date +%s) - _began) * (round + 1))) -gt $(($1 * round)) ]; }; then
+		round=0
+		return 1
+	fi
+	round=$((round + 1))
+}
 
 # row WHAT UNIT ROUND VALUE: without a comma
 row()

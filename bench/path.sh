@@ -12,7 +12,6 @@
 
 have llvm-mca llvm || leave "no llvm-mca"
 lib=$BENCH_BUILD/libtnfprobe/libtnfprobe.so
-BENCH_ROUNDS=1			# nothing varies
 
 # From the function's beginning to its first return; jumps out of it are not taken.
 straight()

@@ -8,8 +8,8 @@
 # BENCH_WORK and BENCH_RECORDERS choose some of them; args, syscall_args with the results, is for
 # BENCH_WORK=calls beside perf-trace, and none of those that run without being asked for.
 #
-# Each is run BENCH_PIECES (5) times a round while it is recorded, and as often alone
-# right before; compilations, which are short, BENCH_BUILDS (8) times that, in turns.  Two
+# Each is run BENCH_PIECES (3) times a round while it is recorded, and as often alone
+# right before; compilations, which are short, BENCH_BUILDS (4) times that, in turns.  Two
 # rows: what is added in a turn, between its least runs; and "least", between those of all
 # rounds.  On a virtual machine another one's load counts as CPU time of ours: it only
 # adds, so that the least run is that without it.
@@ -27,7 +27,8 @@ kernel_lock || exit 77
 have trace-cmd trace-cmd && tracecmd=trace-cmd
 have redis-server redis-server && have redis-benchmark redis-tools && redis=redis
 [ -z "${BENCH_QUICK:-}" ] || : "${BENCH_RECORDERS:=always probes tracefs probes-stack why tracefs-why}"
-pieces=${BENCH_PIECES:-5}
+pieces=${BENCH_PIECES:-3}
+: "${BENCH_BUILDS:=4}"
 : "${BENCH_WORK:=build pipe hackbench calls $redis}"
 : "${BENCH_RECORDERS:=always probes tracefs tracefs-ends probes-stack tracefs-stack perf perf-stack $tracecmd perf-trace why tracefs-why why-stack tracefs-why-stack}"
 
@@ -142,8 +143,7 @@ pair()
 }
 
 turn=0
-round=0
-while [ $((round += 1)) -le "$BENCH_ROUNDS" ]; do
+while another 600; do
 	for w in $BENCH_WORK; do
 		n=0
 		while [ $((n += 1)) -le "$(how_often "$w")" ]; do

@@ -62,8 +62,7 @@ have lttng lttng-tools && have lttng-sessiond lttng-tools
 bpftrace=
 [ "$(id -u)" = 0 ] && have bpftrace bpftrace && bpftrace=yes
 
-round=0
-while [ $((round += 1)) -le "$BENCH_ROUNDS" ]; do
+while another 80; do
 	for threads in 1 2; do
 		for what in empty clock floor off none args; do
 			ours $what $threads "$loops" $round

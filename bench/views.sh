@@ -149,16 +149,14 @@ bt2=yes
 "$python" -c 'import bt2' 2>/dev/null || { bt2=; echo "$bench: peer missing: bt2 (Debian package python3-bt2)"; }
 ref="tnf: iterate with name and members"
 [ -z "$bt2" ] || ref="babeltrace2: iterate with name and members"
-r=1
-while [ $r -le "$BENCH_ROUNDS" ]; do
-	[ -z "$bt2" ] || sample "babeltrace2: iterate with name and members" Mevents/s $r \
+while another 60; do
+	[ -z "$bt2" ] || sample "babeltrace2: iterate with name and members" Mevents/s $round \
 		"$python" "$out/into.py" bt2 "$out/ctf"
-	sample "tnf: iterate with name and members" Mevents/s $r "$python" "$out/into.py" iterate "$out/x.tnf"
+	sample "tnf: iterate with name and members" Mevents/s $round "$python" "$out/into.py" iterate "$out/x.tnf"
 	for how in columns to_numpy to_pandas; do
 		"$python" -c 'import numpy, pandas' 2>/dev/null || [ $how = columns ] || continue
-		sample "tnf: $how" Mevents/s $r "$python" "$out/into.py" $how "$out/x.tnf"
+		sample "tnf: $how" Mevents/s $round "$python" "$out/into.py" $how "$out/x.tnf"
 	done
-	r=$((r + 1))
 done
 
 # SQLite makes the rows and indexes of such a database anew, from the tables of the first one.
@@ -187,22 +185,18 @@ go=
 go_trace && go=yes
 sample "a trace of tnf: size" bytes/event 1 bytes_of "$out/x.tnf" "$n"
 [ -z "$go" ] || sample "a trace of Go's runtime: size" bytes/event 1 bytes_of "$out/go.trace" "$few"
-r=1
-while [ $r -le "$BENCH_ROUNDS" ]; do
-	[ -z "$go" ] || sample "go tool trace: reading" Mevents/s $r go_read
+while another 60; do
+	[ -z "$go" ] || sample "go tool trace: reading" Mevents/s $round go_read
 	for format in html sqlite; do
-		sample "tnfdump --to $format" Mevents/s $r made $format
-		[ $r -gt 1 ] || sample "tnfdump --to $format: size" bytes/event $r sized $format
+		sample "tnfdump --to $format" Mevents/s $round made $format
+		[ $round -gt 1 ] || sample "tnfdump --to $format: size" bytes/event $round sized $format
 	done
-	sample "SQLite alone: the same rows" Mevents/s $r "$python" "$out/copy.py" "$out/made"
-	r=$((r + 1))
+	sample "SQLite alone: the same rows" Mevents/s $round "$python" "$out/copy.py" "$out/made"
 done
 
-r=1
-while [ $r -le "$BENCH_ROUNDS" ]; do
-	sample "tnf.probe: off and asked first" ns $r called none asked
-	sample "tnf.probe: off" ns $r called none call
-	sample "tnf.probe: on with an int and a str" ns $r called bench call
-	r=$((r + 1))
+while another 15; do
+	sample "tnf.probe: off and asked first" ns $round called none asked
+	sample "tnf.probe: off" ns $round called none call
+	sample "tnf.probe: on with an int and a str" ns $round called bench call
 done
 table "$ref" "events a second into a Python program, a page, a database; ns a call from Python"

@@ -58,11 +58,10 @@ explain() { seconds "$tnfdump" "$@" "$out/user" "$out/out" "$out/into"; }
 for file in user out into; do
 	events $file | "$story" "$out/$file" || exit 1
 done
-r=0
-while [ $((r += 1)) -le "$BENCH_ROUNDS" ]; do
-	sample "jsonl of the same" s $r explain --to jsonl
-	sample "why: the slowest of $((BENCH_EVENTS / 24)) requests" s $r explain --why=request
-	sample "why-slow: all of them" s $r explain --why-slow=request
+while another 30; do
+	sample "jsonl of the same" s $round explain --to jsonl
+	sample "why: the slowest of $((BENCH_EVENTS / 24)) requests" s $round explain --why=request
+	sample "why-slow: all of them" s $round explain --why-slow=request
 done
 
 # CPU milliseconds of a loop in a shell.
@@ -74,17 +73,16 @@ sampled()	# STACK: 1 with the words of the stack, for unwinding later
 	"$prex" -k -c 'ktrace off; buffer dealloc' --set sample_rate=99 --set sample_stack=0 </dev/null >/dev/null 2>&1
 }
 if [ -x "$prex" ] && [ -x "$BENCH_BUILD/tests/kernel/kpctl" ] && kernel_lock; then
-	r=0
-	while [ $((r += 1)) -le "$BENCH_ROUNDS" ]; do
+	while another 40; do
 		off=$(loop | tail -n 1)
-		row "a loop without samples" ms $r "$off"
+		row "a loop without samples" ms $round "$off"
 		for stack in 0 1; do
 			with=
 			[ $stack = 0 ] || with=" with stacks"
 			on=$(sampled $stack | tail -n 1)
-			row "the loop with 5000 samples$with a second" ms $r "$on"
+			row "the loop with 5000 samples$with a second" ms $round "$on"
 			# At 5000 a second of the time without them; a sample has the same cost at 99.
-			row "samples$with at 99 a second: of a CPU" "%" $r "$(awk -v a="$off" -v b="$on" \
+			row "samples$with at 99 a second: of a CPU" "%" $round "$(awk -v a="$off" -v b="$on" \
 			    'BEGIN { printf "%.3f\n", 100 * (b - a) / b / 5000 * 99 }')"
 		done
 	done

@@ -31,32 +31,32 @@ load_end() { kill $load; wait $load 2>/dev/null; load=; }
 snapshots() {	# MIB
 	load_begin
 	sleep $(($1 / 8 + 2))		# until the buffer is full
-	for r in $(seq "$BENCH_ROUNDS"); do
+	while another 20; do
 		rm -f "$out/f"
-		sample "$1 MiB under load" ms "$r" "$elapsed" "$tnfxtract" "$out/f"
+		sample "$1 MiB under load" ms "$round" "$elapsed" "$tnfxtract" "$out/f"
 		rm -f "$out/g"
-		sample "$1 MiB by cp under load" ms "$r" nice -n -20 "$elapsed" cp "$out/f" "$out/g"
+		sample "$1 MiB by cp under load" ms "$round" nice -n -20 "$elapsed" cp "$out/f" "$out/g"
 	done
 	load_end
-	for r in $(seq "$BENCH_ROUNDS"); do
+	while another 20; do
 		rm -f "$out/f" "$out/g"
-		sample "$1 MiB" ms "$r" "$elapsed" "$tnfxtract" "$out/f"
-		sample "$1 MiB by cp" ms "$r" "$elapsed" cp "$out/f" "$out/g"
+		sample "$1 MiB" ms "$round" "$elapsed" "$tnfxtract" "$out/f"
+		sample "$1 MiB by cp" ms "$round" "$elapsed" cp "$out/f" "$out/g"
 		rm -f "$out/f"
-		sample "$1 MiB no context" ms "$r" "$elapsed" "$tnfxtract" --no-context "$out/f"
+		sample "$1 MiB no context" ms "$round" "$elapsed" "$tnfxtract" --no-context "$out/f"
 	done
 }
 
 # One CPU writes, another takes snapshots without a pause, or spins: what is
 # left between the two is what a snapshot costs writers.
 writers() {
-	for r in $(seq "$BENCH_ROUNDS"); do
+	while another 20; do
 		taskset -c 1 sh -c 'while :; do :; done' 9>&- & load=$!
-		sample "$((pieces / 500)) k calls traced" ms "$r" "$elapsed" taskset -c 0 \
+		sample "$((pieces / 500)) k calls traced" ms "$round" "$elapsed" taskset -c 0 \
 			dd if=/dev/zero of=/dev/null bs=1 count="$pieces" status=none
 		load_end
 		taskset -c 1 sh -c "while :; do '$tnfxtract' '$out/f'; done" 2>/dev/null 9>&- & load=$!
-		sample "$((pieces / 500)) k calls and snapshots" ms "$r" "$elapsed" taskset -c 0 \
+		sample "$((pieces / 500)) k calls and snapshots" ms "$round" "$elapsed" taskset -c 0 \
 			dd if=/dev/zero of=/dev/null bs=1 count="$pieces" status=none
 		load_end
 	done

@@ -27,7 +27,7 @@ PREX=$TNF_BUILD/prex/prex
 answer=$(PREX=$PREX TNFXTRACT=$TNF_BUILD/tnfxtract/tnfxtract TNF_NODE=$TMP/node PYTHONPATH=$python PYTHON=/usr/bin/python3 \
 	CFLAGS="-I$TNF_SOURCE/include" LDFLAGS="-L$probe -L$otel" CARGO_HOME=${CARGO_HOME:-$TMP/cargo} \
 	CARGO="cargo --offline --config $TMP/config.toml" \
-	timeout 100 sh "$TMP/source/examples/otel/shop/run" "$TMP/out" 2>"$TMP/log") || fail "run: $(tail -5 "$TMP/log" "$TMP/out/prex.log")"
+	timeout 100 sh "$TMP/source/examples/otel/shop/run" "$TMP/out" 2>"$TMP/log") || fail "run: $(tail -n 5 "$TMP/log" "$TMP/out/prex.log")"
 trace=${answer% *}
 [ "${answer#* }" = 250 ] || fail "the answer is $answer"
 cd "$TMP/out" || exit 1
