@@ -181,8 +181,8 @@ const struct kp_row kp_catalogue[KP_PROBES] = {
 		.needs = FAULT, .fidelity = KP_EXACT,
 		.when = "A page fault at address begins.",
 		.differs = "Soft locks (mlock, get_user_pages) cause no event."
-		    "\nNor do faults of the kernel while it has page faults"
-		    " disabled, which it does not resolve.",
+		    "\nFaults of the kernel that it does not resolve, while it has"
+		    " page faults disabled, cause no event either.",
 		.example = "address: 0x7f1099df4020 fault_type: 0 access: 2",
 		.says = "A write (2) to a page that is not mapped (0).",
 	},
@@ -376,7 +376,7 @@ const struct kp_row kp_catalogue[KP_PROBES] = {
 		.fidelity = KP_DERIVED,
 		.when = "The writer wakes thread tid.",
 		.differs = "The original has no such probe.\nThe writer is the waker in"
-		    " any case, other than that of thread_state.\nA thread that sends to a"
+		    " any case; the writer of thread_state may be another thread.\nA thread that sends to a"
 		    " socket of this machine wakes the receiver.",
 		.example = "tid: 0xffff88812e375c00",
 		.says = "The thread was waiting for the writer of this event.",
@@ -387,16 +387,16 @@ const struct kp_row kp_catalogue[KP_PROBES] = {
 		.member = { M("kthread_id", "tid"), M("long", "by"), M("opaque", "source") },
 		.needs = P(waking) | INTERRUPTS, .extra = REQUESTS,
 		.fidelity = KP_DERIVED,
-		.when = "No thread wakes tid, but by: an interrupt (1), a softirq (2), a"
-		    " timer (3), the end of a block request (4), or a packet (5).",
+		.when = "Thread tid is woken, not by a thread but by an interrupt (1), a softirq"
+		    " (2), a timer (3), the end of a block request (4), or a packet (5).",
 		.differs = "source is the number of the interrupt (0: it has no handler) or of"
 		    " the softirq, the timer's function, the buf of biodone, or the thread that"
 		    " sent the packet (0: it came from another machine).\nThe writer is the"
 		    " thread that was interrupted, except that a kernel thread may have ended"
 		    " the request.",
 		.example = "tid: 0xffff88812e375c00 by: 3 source: 0xffffffff811a3b50",
-		.says = "The time has come for which the thread slept; source is hrtimer_wakeup"
-		    " in /proc/kallsyms.",
+		.says = "The timer for which the thread slept has run out; source is"
+		    " hrtimer_wakeup in /proc/kallsyms.",
 	},
 	[KP_THREAD_THROTTLE] = {
 		"thread_throttle", "throttle", "sched.bpf.c",
@@ -417,8 +417,8 @@ const struct kp_row kp_catalogue[KP_PROBES] = {
 		.member = { M("kthread_id", "tid"), M("pid", "pid"), M("long", "signo"),
 		    M("long", "code") },
 		.needs = P(signal_sent), .fidelity = KP_DERIVED,
-		.when = "The writer sends signal signo to thread tid, or by that to its process"
-		    " pid.",
+		.when = "The writer sends signal signo to thread tid, or to the whole process"
+		    " pid, of which tid is a thread.",
 		.differs = "The original has no such probe.\ncode is the si_code of"
 		    " sigaction(2); where it is 128 or -2 (a timer), the kernel"
 		    " sends the signal while the writer happens to run.\nSignals that are ignored or"
@@ -433,12 +433,12 @@ const struct kp_row kp_catalogue[KP_PROBES] = {
 		.member = { M("opaque", "reason"), M("lwpid", "owner") },
 		.needs = SWITCH, .extra = P(lock_wait) | P(lock_done), .fidelity = KP_DERIVED,
 		.when = "The writer goes to sleep on the lock reason, which thread owner has.",
-		.differs = "The original has no such probe.\nIt is written right before"
-		    " thread_block, with the same reason, where the owner can be told: of a mutex"
-		    " of glibc, of a futex with priority inheritance, of a mutex, an rt_mutex or an"
-		    " rw_semaphore of the kernel that a writer has, or a single reader.\nThe owner of"
-		    " a glibc mutex is what the program has noted there; in a nested"
-		    " name space of processes there is no event for it.",
+		.differs = "The original has no such probe.\nThe event comes right before"
+		    " thread_block, with the same reason, if the lock tells its owner: a mutex of"
+		    " glibc, a futex with priority inheritance, a mutex or an rt_mutex of the kernel,"
+		    " or an rw_semaphore of the kernel that a writer or a single reader has.\nThe"
+		    " owner of a glibc mutex is the number that the program has noted in the mutex;"
+		    " in a nested name space of processes such a mutex causes no event.",
 		.example = "reason: 0x7f75c2642498 owner: 15834",
 		.says = "The writer waits for a mutex that thread 15834 has locked.",
 	},
@@ -448,7 +448,7 @@ const struct kp_row kp_catalogue[KP_PROBES] = {
 		.member = { M("symbols", "stack"), M("symbols", "user"),
 		    M("uint64_array", "registers"), M("uint64_array", "words") },
 		.needs = P(sample_take), .fidelity = KP_DERIVED,
-		.when = "The writer ran on this CPU when its clock told so, 99 times a second"
+		.when = "The writer ran on this CPU when a sample was taken, 99 times a second"
 		    " unless the setting sample_rate says otherwise.",
 		.differs = "The original has no such probe.\nstack has the kernel's frames, the"
 		    " innermost first, and is 0 in user mode; user has those of the program"

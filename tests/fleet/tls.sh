@@ -1,6 +1,6 @@
 #!/bin/sh
-# tls.sh - a server with TLS and permissions: an agent answers for itself alone, nobody asks
-# who has no right, and what does not fit is refused by messages that name it: another CA, an
+# tls.sh - a server with TLS and permissions: an agent answers for itself alone, a user
+# without the right cannot ask, and the message of a refusal names the fault: another CA, an
 # old certificate, another name, no TLS on one side; users by certificate and by credentials.
 # Usage: tls.sh TNFWATCH TNFDUMP STORY
 . "${TNF_SOURCE:-../..}/tests/lib.sh"
