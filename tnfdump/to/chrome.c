@@ -22,6 +22,7 @@ struct chrome {
 	struct states	*states;
 	struct tasks	*tasks;		/* threads that are named */
 	struct tasks	*state_rows;	/* state rows that are named */
+	struct perprobe	 names;		/* formats_once(): ,"name":...,"cat":... */
 	int64_t		 first;
 	bool		 started;
 };
@@ -55,6 +56,12 @@ chrome_named(struct out *o, const char *name, const char *category)
 	json_name(o, category);
 }
 
+static void
+chrome_probe(struct out *o, const struct tnf_probe *p)
+{
+	chrome_named(o, p->name, p->keys);
+}
+
 /* Begins an entry in the row of the event's thread, with the event's keys; if 'name' is
    NULL, without name and keys. */
 static void
@@ -65,7 +72,9 @@ chrome_of(struct chrome *c, const char *phase, int64_t time, const struct tnf_ev
 
 	chrome_entry(c, phase, time);
 	chrome_where(c->o, who.pid, who.lwpid);
-	if (name != NULL)
+	if (name == ev->probe->name)
+		formats_once(c->o, &c->names, ev->probe, chrome_probe);
+	else if (name != NULL)
 		chrome_named(c->o, name, ev->probe->keys);
 }
 
@@ -253,6 +262,7 @@ chrome_end(struct dump *d)
 	pairs_each_open(d->pairs, chrome_unfinished, c);
 	states_end(c->states);
 	out_lit(c->o, "\n]}\n");
+	formats_once_free(&c->names);
 	tasks_free(c->tasks);
 	tasks_free(c->state_rows);
 	free(c);

@@ -7,6 +7,7 @@
 #ifndef TNFDUMP_TO_FORMATS_H
 #define TNFDUMP_TO_FORMATS_H
 
+#include "analysis/attrs.h"
 #include "analysis/pairs.h"
 #include "analysis/states.h"
 #include "tnfdump/tnfdump.h"
@@ -48,6 +49,10 @@ enum pair_role formats_feed(struct dump *, struct states *, const struct tnf_eve
 /* Returns the event with the pid and thread id of the machine, since containers use the
    same numbers again; with --hosts no other machine has the pid. */
 struct tnf_event formats_writer(struct dump *, const struct tnf_event *);
+/* Text that all events of a probe share: 'make' writes it once. */
+void formats_once(struct out *, struct perprobe *, const struct tnf_probe *,
+    void (*make)(struct out *, const struct tnf_probe *));
+void formats_once_free(struct perprobe *);
 /* The name of the event's process, with --hosts as "web1: nginx", to be freed; or NULL. */
 char *formats_process(struct dump *, const struct tnf_event *);
 

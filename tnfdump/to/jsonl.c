@@ -14,16 +14,10 @@
 #include "tnfdump/text/pretty.h"
 #include "tnfdump/to/formats.h"
 
-/* The constant middle part of a probe's lines, made once. */
-struct middle {
-	char	*text;		/* ,"probe":...,"args":{ */
-	size_t	 len;
-};
-
 struct jsonl {
 	struct dump	*d;
 	struct out	*o;
-	struct perprobe	 middle;	/* struct middle */
+	struct perprobe	 middle;	/* formats_once(): ,"probe":...,"args":{ */
 	bool		 started;
 };
 
@@ -92,27 +86,10 @@ jsonl_header(struct jsonl *j, const struct tnf_file *f)
 }
 
 static void
-make_middle(struct middle *m, const struct tnf_probe *p)
+make_middle(struct out *o, const struct tnf_probe *p)
 {
-	struct out text;
-
-	tnf_out_memory(&text);
-	json_probe(&text, p);
-	out_lit(&text, ",\"args\":{");
-	m->len = out_size(&text);
-	m->text = tnf_xcalloc(1, m->len);
-	memcpy(m->text, text.base, m->len);
-	tnf_out_close(&text);
-}
-
-static const struct middle *
-middle_of(struct jsonl *j, const struct tnf_probe *p)
-{
-	struct middle *m = perprobe(&j->middle, p, sizeof(*m));
-
-	if (m->text == NULL)
-		make_middle(m, p);
-	return m;
+	json_probe(o, p);
+	out_lit(o, ",\"args\":{");
 }
 
 static void
@@ -143,7 +120,6 @@ jsonl_event(struct dump *d, const struct tnf_event *ev)
 			jsonl_header(j, d->inputs[0].file);
 		j->started = true;
 	}
-	const struct middle *m = middle_of(j, ev->probe);
 	out_lit(o, "{\"time\":");
 	tnf_out_i64(o, ev->time);
 	if (origin_clock(j->d, ev->file, &wall)) {
@@ -167,7 +143,7 @@ jsonl_event(struct dump *d, const struct tnf_event *ev)
 		out_lit(o, ",\"cgroup\":");
 		json_cstring(o, cgroup);
 	}
-	tnf_out_bytes(o, m->text, m->len);
+	formats_once(o, &j->middle, ev->probe, make_middle);
 	print_json(d, o, ev, NULL, NULL);
 	out_lit(o, "}}\n");
 	return o->error != 0 ? -1 : 0;
@@ -178,11 +154,7 @@ jsonl_end(struct dump *d)
 {
 	struct jsonl *j = d->state;
 
-	struct middle *m = (struct middle *)(void *)j->middle.base;
-
-	for (size_t i = 0; i < j->middle.n; i++)
-		free(m[i].text);
-	free(m);
+	formats_once_free(&j->middle);
 	free(j);
 	return 0;
 }

@@ -119,3 +119,41 @@ formats_process(struct dump *d, const struct tnf_event *ev)
 		return tnf_xasprintf("%s: %s", host_name(d, ev), comm != NULL ? comm : "-");
 	return comm != NULL ? tnf_xstrdup(comm) : NULL;
 }
+
+struct once {
+	char	*text;
+	size_t	 len;
+};
+
+static void
+once_make(struct once *t, const struct tnf_probe *p, void (*make)(struct out *, const struct tnf_probe *))
+{
+	struct out o;
+
+	tnf_out_memory(&o);
+	make(&o, p);
+	t->len = out_size(&o);
+	t->text = tnf_xstrndup(o.base, t->len);
+	tnf_out_close(&o);
+}
+
+void
+formats_once(struct out *o, struct perprobe *all, const struct tnf_probe *p,
+    void (*make)(struct out *, const struct tnf_probe *))
+{
+	struct once *t = perprobe(all, p, sizeof(*t));
+
+	if (t->text == NULL)
+		once_make(t, p, make);
+	tnf_out_bytes(o, t->text, t->len);
+}
+
+void
+formats_once_free(struct perprobe *all)
+{
+	struct once *t = (struct once *)(void *)all->base;
+
+	for (size_t i = 0; i < all->n; i++)
+		free(t[i].text);
+	free(t);
+}

@@ -143,7 +143,8 @@ describe_track(struct perfetto *p, uint64_t uuid, uint64_t parent, const char *n
 	describe(p);
 }
 
-static void
+/* Describes the event's thread and process if they are new; returns the thread's track. */
+static uint64_t
 perfetto_introduce(struct perfetto *p, const struct tnf_event *ev)
 {
 	struct tnf_event who = formats_writer(p->d, ev);
@@ -156,6 +157,7 @@ perfetto_introduce(struct perfetto *p, const struct tnf_event *ev)
 	}
 	if (fresh != 0)
 		describe_thread(p, who.pid, who.lwpid, origin_comm_last(p->d, ev));
+	return thread_track(who.pid, who.lwpid);
 }
 
 /* Writes a value as an annotation; records and arrays become JSON. */
@@ -353,13 +355,12 @@ perfetto_event(struct dump *d, const struct tnf_event *ev)
 		perfetto_clocks(p, ev);
 		states_window(p->states, ev->time, d->high);
 	}
-	if (kept)
-		perfetto_introduce(p, ev);
+	uint64_t track = kept ? perfetto_introduce(p, ev) : 0;
 	enum pair_role role = formats_feed(d, p->states, ev, &s);
 	if (role == PAIR_END && s.kept)
 		perfetto_ended(p, &s, ev);
 	else if (kept && (role == PAIR_NONE || !s.kept))
-		perfetto_instant(p, perfetto_track(p, ev), ev);
+		perfetto_instant(p, track, ev);
 	else if (kept)
 		perfetto_begun(p, &s);
 	return p->o->error != 0 ? -1 : 0;
