@@ -64,8 +64,9 @@ no_member(struct reader *r, const char *name, size_t len)
 	for (unsigned i = 0; i < r->of->members && n < sizeof list - 1; i++)
 		n += (size_t)snprintf(list + n, sizeof list - n, " %s",
 		    r->of->member[i].name);
-	return wrong(r, "where: %.*s: %s has no such member: it has%s",
-	    (int)len, name, r->of->probe, list);
+	return wrong(r, "where: %.*s: %s has no such member: it has%s%s", (int)len, name,
+	    r->of->probe, list, len == 8 && memcmp(name, "duration", len) == 0 ?
+	    ": see duration(probe) of tnfwatch(1)" : "");
 }
 
 static int

@@ -54,6 +54,7 @@ refused() {
 	echo "ok: refused: $2"
 }
 refused $exec "file = 1" "no such member: it has filename pid old_pid"
+refused $exec "duration > 1ms" "no such member: it has .*: see duration(probe) of tnfwatch"
 refused $exec "filename > \"x\"" "texts are = or !="
 refused $exec "pid = \"x\"" "a number was expected"
 refused $exec "pid = 1 and" "a member was expected"
