@@ -1,11 +1,11 @@
 /*
  * why.h - why a thread, or a request, took as long as it did.
  *
- * All events are fed once, in order of time; what they tell of threads, CPUs and disks is
- * kept: 24 bytes for each change of a thread's state, and some 40 for each block request.
- * After the last event any stretch of a thread's time can be explained: a tree of nodes that
- * tile the stretch exactly.  Where the thread slept and another thread woke it, the children
- * say what that one did meanwhile, in exactly this window.
+ * All events are fed once, in order of time.  The index keeps 24 bytes for each change of a
+ * thread's state, and some 40 for each block request.  After the last event any stretch of a
+ * thread's time can be explained, by a tree: the children of a node follow each other without
+ * gaps and fill the node's time.  If the thread slept and another thread woke it, the children
+ * of the sleep say what the waker did meanwhile.
  *
  * One index serves one thread at a time.  The stream that was fed must outlive it, since
  * stacks are read from the files when they are asked for.
@@ -21,7 +21,7 @@ enum why_kind {
 	WHY_WHOLE,	/* the root: the stretch that was asked for */
 	WHY_RUN,	/* on a CPU */
 	WHY_READY,	/* ready to run; children: the threads that had the CPU meanwhile */
-	WHY_TAKEN,	/* below READY: this thread ran on the CPU; thread 0: nobody did */
+	WHY_TAKEN,	/* below READY: this thread ran on the CPU; thread 0: no thread did */
 	WHY_ASLEEP,	/* waits; children: what its waker did meanwhile */
 	WHY_QUEUED,	/* a request between two threads; children: what the taker did */
 	WHY_UNKNOWN,	/* the trace does not tell */
@@ -29,7 +29,7 @@ enum why_kind {
 	WHY_NOT_FOLLOWED	/* too deep, or too many nodes */
 };
 
-/* The reason of a sleep, or, of READY and RUN, what is special about it. */
+/* The reason of a sleep; of READY and RUN the circumstances, WHY_OTHER: nothing special. */
 enum why_cause {
 	WHY_OTHER, WHY_FUTEX, WHY_LOCK, WHY_PIPE, WHY_SOCKET, WHY_NETWORK, WHY_POLL, WHY_CHILD,
 	WHY_TIMER, WHY_DISK, WHY_FILE_FAULT, WHY_SWAP, WHY_RECLAIM, WHY_STOPPED, WHY_TRACED,
@@ -38,7 +38,7 @@ enum why_cause {
 	WHY_CAUSES
 };
 
-/* The sleep is one that others order: it says nothing of what the thread itself wants. */
+/* True if others order the thread to sleep: such a sleep says nothing of what the thread waits for. */
 static inline bool
 why_is_stop(enum why_cause cause)
 {
@@ -55,8 +55,8 @@ struct why_node {
 	enum why_kind	kind;
 	enum why_cause	cause;
 	enum why_waker	by;
-	uint32_t	thread;		/* whose time this is; 0: nobody's */
-	uint32_t	waker;		/* ASLEEP: the thread, or 0; a stop: who stopped it */
+	uint32_t	thread;		/* the thread whose time this is; 0: none */
+	uint32_t	waker;		/* ASLEEP: the thread that ended it, or 0; BY_SIGNAL: that began it */
 	uint32_t	owner;		/* ASLEEP for a lock: who had it at first, or 0 */
 	uint32_t	request;	/* ASLEEP on a disk: the block request + 1, or 0 */
 	int32_t		call;		/* its system call; -1: none, or not told */

@@ -3,7 +3,7 @@
  *
  * A thread that sleeps on a wait queue has its queue entry on its stack: a word
  * that is the task itself, followed by the function to wake it and the links of
- * a list (wait_queue_entry), or by the links alone (swait_queue).  If the links
+ * a list (wait_queue_entry), or only by these links (swait_queue).  If the links
  * hold, the list leads to its head, which is the queue.  The layouts are
  * private to the kernel; where they do not match, the answer is 0.
  */
@@ -180,9 +180,9 @@ static __always_inline u64 search_from_below(u64 task, u32 words)
 }
 
 /* Looks at one word: where the last search found the entry, in this known stack or, if nobody
-   asks for stacks ('alone'), in this system call.  Returns the entry's queue; 0: the entry is
+   asks for stacks ('no_stack'), in this system call.  Returns the entry's queue; 0: the entry is
    not there now.  (__noinline, also the next: see README.) */
-__noinline u64 search_again(u64 task, u32 call, u32 alone)
+__noinline u64 search_again(u64 task, u32 call, u32 no_stack)
 {
 	struct stack_words *w;
 	u32 zero = 0, slot = known_slot(call, 0), at, begin;
@@ -193,13 +193,13 @@ __noinline u64 search_again(u64 task, u32 call, u32 alone)
 	k = bpf_map_lookup_elem(&known_stacks, &slot);
 	if (w == NULL || k == NULL || state.text_start == 0)
 		return 0;
-	if (alone && k->call == call)
+	if (no_stack && k->call == call)
 		w->entry = k->entry;
 	at = w->entry;
 	if (at < SEARCH_MARGIN || at + SEARCH_MARGIN > stack_size(w))
 		return 0;
 	begin = at - SEARCH_MARGIN;
-	barrier_var(begin);	/* one comparison of it alone: 5.15 and 6.1 see its bound */
+	barrier_var(begin);	/* a comparison of this only: 5.15 and 6.1 see its bound */
 	if (begin >= SEARCH_WORDS - 2 * SEARCH_MARGIN)
 		return 0;
 	if (w->have < at + SEARCH_MARGIN && bpf_probe_read_kernel(&w->word[begin],
@@ -269,13 +269,13 @@ static __always_inline void search_from(void *ctx)
 	w->have = w->entry = w->found = 0;
 }
 
-/* Returns the queue on which the current thread sleeps, or 0.  'alone': no probe asks for its
+/* Returns the queue on which the current thread sleeps, or 0.  'no_stack': no probe asks for its
    stack. */
-static __always_inline u64 wait_queue(u32 call, bool alone)
+static __always_inline u64 wait_queue(u32 call, bool no_stack)
 {
-	u64 task = bpf_get_current_task(), r = search_again(task, call, alone);
+	u64 task = bpf_get_current_task(), r = search_again(task, call, no_stack);
 
-	if (r == 0 && (r = search_stack(task)) != 0 && alone)
+	if (r == 0 && (r = search_stack(task)) != 0 && no_stack)
 		search_note(call);
 	return r;
 }
