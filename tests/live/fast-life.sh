@@ -1,6 +1,6 @@
 #!/bin/sh
 # fast-life.sh PREX PROGRAM LIBRARY - code with fast probes that comes and goes: a library that is closed
-# and opened again, a program that executes itself, one with a filter of system calls.
+# and opened again, a program that executes itself, one with a filter of system calls, one that gets no memory.
 # The program goes on with right results, and probes are switched on again or refused with a reason.
 . "${TNF_SOURCE:-../..}/tests/lib.sh"
 prex=$(realpath "$1") program=$2 library=$3
@@ -94,4 +94,18 @@ for preload in '' "$TNF_BUILD/libtnfprobe/libtnfprobe.so.1"; do
 	kill -9 "$pid"
 	wait "$pid" 2>/dev/null
 done
+# A process that may have no more memory than it has.
+if command -v prlimit >/dev/null; then
+	start free "$TNF_BUILD/libtnfprobe/libtnfprobe.so.1"
+	# shellcheck disable=SC2086
+	$as prlimit --pid "$pid" --as=$(($(sed -n 's/^VmSize:[^0-9]*\([0-9]*\).*/\1/p' "/proc/$pid/status") * 1024)): ||
+		fail "prlimit"
+	run 'enable function=life_twice; list probes keys=function'
+	lives "no memory"
+	is_on on && fail "without memory, the probe is on: $(cat "$TMP/prex")"
+	grep -q 'life_twice_entry .*fast=no: it has no memory left' "$TMP/prex" ||
+		fail "no memory: no reason: $(cat "$TMP/prex" "$TMP/err")"
+	kill -9 "$pid"
+	wait "$pid" 2>/dev/null
+fi
 echo "the program lives through all that"
