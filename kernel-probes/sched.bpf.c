@@ -100,10 +100,17 @@ static __always_inline void queue_event(void *ctx, u64 tid, s32 prio, u32 cpu, u
 
 static __always_inline int woken(void *ctx, struct task_struct *p)
 {
-	u64 on = state.on & WOKEN_PROBES;
+	struct task_struct *me;
+	u64 on = state.on;
 	u32 at = 0, cpu;
 	struct batch b;
 
+	if ((on & (WOKEN_PROBES | KP_BIT(KP_THREAD_THROTTLE))) == 0)
+		return 0;
+	me = bpf_get_current_task_btf();
+	if (left_out(p, me))
+		return 0;
+	on &= WOKEN_PROBES;
 	if (unlikely(queue_throttled(p)) && is_on_about(KP_BIT(KP_THREAD_THROTTLE), filter_key(p)))
 		throttle_tell(hook_argument(ctx, 0), quota_group(p));
 	if (!is_on_about(WOKEN_PROBES, filter_key(p)))
@@ -114,7 +121,7 @@ static __always_inline int woken(void *ctx, struct task_struct *p)
 		if ((on &= ~KP_BIT(KP_THREAD_QUEUE)) == 0)
 			return 0;
 	}
-	if (!batch_begin(&b, bpf_get_current_task_btf(), (on & KP_BIT(KP_THREAD_QUEUE) ? QUEUE_SIZE : 0) +
+	if (!batch_begin(&b, me, (on & KP_BIT(KP_THREAD_QUEUE) ? QUEUE_SIZE : 0) +
 		(on & KP_BIT(KP_THREAD_STATE_WOKEN) ? IN_SIZE : 0), QUEUE_SIZE + IN_SIZE))
 		return 0;
 	if (on & KP_BIT(KP_THREAD_QUEUE)) {
@@ -510,7 +517,7 @@ static __always_inline int change_tell(void *ctx, struct task_struct *prev,
 static __always_inline int change(void *ctx, struct task_struct *prev,
     struct task_struct *next, bool waits, u32 task_state)
 {
-	u64 on = change_probes(prev, next, waits, task_state);
+	u64 on = left_out(prev, next) ? 0 : change_probes(prev, next, waits, task_state);
 
 	return on == 0 ? 0 : change_tell(ctx, prev, next, waits, task_state, on);
 }

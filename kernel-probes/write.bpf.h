@@ -128,6 +128,17 @@ static __always_inline bool passes(struct task_struct *writer)
 	return likely(!state.filter) || filter_holds(filter_key(writer));
 }
 
+/*
+ * Does the filter surely leave out two threads?  A hook that each thread of the machine
+ * comes through asks this first, because the answer costs a byte for each thread.  A "no" is
+ * no more than a hint: passes() knows the other modes, and the kernel's threads.
+ */
+static __always_inline bool left_out(struct task_struct *a, struct task_struct *b)
+{
+	return state.filter == KP_FILTER_ONLY &&
+	    (*filter_reasons(a->tgid) | *filter_reasons(b->tgid) | *filter_reasons(0)) == 0;
+}
+
 /* Does an event of one of these probes have stacks? */
 static __always_inline bool have_stacks(u64 probes)
 {
