@@ -54,7 +54,7 @@ struct run {
 	struct stretch *later, *later_end;
 };
 
-/* Who is shown each event instead of being handed it. */
+/* The caller's function, which is shown each event instead of being handed it. */
 struct visit {
 	tnf_stream_each_fn *fn;
 	void		*arg;
