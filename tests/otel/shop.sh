@@ -38,7 +38,11 @@ chain=$(awk '{ id[$1] = $3; up[$1] = $4 } END { print up["order"], up["stock"] =
 [ "$chain" = "- 1 1 1" ] || fail "no chain: $chain: $(cat spans)"
 services=$(jq -r '.resourceSpans[].resource.attributes[] | select(.key == "service.name").value.stringValue' spans.json | sort | tr '\n' ' ')
 [ "$services" = 'cellar front price stock ' ] || fail "services: $services"
-grep -q '<html' page.html || fail "no page"
+names=$(python3 -c 'import base64, re, zlib
+page = open("page.html").read()
+data = zlib.decompress(base64.b64decode(re.search("<script id=.data.[^>]*>([^<]*)", page).group(1) + "=="))
+print(*(n for n in ("order", "stock", "price", "fetch", "syscall_start") if n.encode() in data))')
+[ "$names" = "order stock price fetch syscall_start" ] || fail "on the page: $names"
 
 # The kernel's work for the order in the cellar: it read the list.
 span=$(awk '$1 == "price" { print $3 }' spans)
@@ -56,10 +60,12 @@ if [ -d "$protos" ]; then
 else
 	echo "shop.sh: no judges: tools/judges installs them" >&2
 fi
-printf '%s\n' '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"tree","arguments":{"files":["front.tnf","stock.tnf","price.tnf","cellar.tnf"]}}}' |
+jq -cn --arg where "trace == \"$trace\"" '{jsonrpc: "2.0", id: 1, method: "tools/call", params: {name: "tree",
+	arguments: {files: ["front.tnf", "stock.tnf", "price.tnf", "cellar.tnf", "kernel.tnf"], where: $where}}}' |
 	python3 "$TNF_SOURCE/python/tnf-mcp" --tnfdump "$TNFDUMP" "$TMP/out" >answer.json || fail "tnf-mcp"
 jq -r '.result.content[0].text' answer.json >answer
 for name in order stock price; do
 	grep -q "$name" answer || fail "tnf-mcp: no $name: $(cat answer)"
 done
 grep -q 'fetch.*brownie' answer || fail "tnf-mcp: no fetch: $(cat answer)"
+[ "$(grep -c syscall_start answer)" -ge 3 ] || fail "tnf-mcp: the cellar's system calls: $(cat answer)"
