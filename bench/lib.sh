@@ -21,7 +21,7 @@ if [ -n "${BENCH_QUICK:-}" ]; then
 	BENCH_ROUNDS=1 BENCH_PAIRS=1 BENCH_BUILDS=1 BENCH_PIECES=1
 fi
 
-# another SECONDS: begins a $round, of BENCH_ROUNDS.  Where that is not set there are five, or as
+# another SECONDS: begins a $round, of BENCH_ROUNDS.  Without BENCH_ROUNDS there are five, or as
 # many as are likely to end within the seconds, but one always.
 round=0
 another()
