@@ -183,7 +183,7 @@ tnfctl_later_free(struct proc *p)
 	p->later = NULL;
 }
 
-/* What waits now is of this direction. */
+/* Writes that wait are all of one direction: those of the other are made first. */
 static struct later *
 later_of(struct proc *p, bool on)
 {
