@@ -103,8 +103,13 @@ counting()
 	bpftrace -e "BEGIN { printf(\"ready\\n\"); } $1" >"$BENCH_TMP/bpftrace" 2>&1 9>&- &
 	_pid=$! _n=0
 	shift
-	until grep -q ready "$BENCH_TMP/bpftrace" || [ $((_n += 1)) -gt 600 ]; do sleep 0.1; done
-	! grep -q ready "$BENCH_TMP/bpftrace" || "$@"
+	# On a busy machine bpftrace takes a minute to compile.
+	until grep -q ready "$BENCH_TMP/bpftrace" || [ $((_n += 1)) -gt 3000 ]; do sleep 0.1; done
+	if grep -q ready "$BENCH_TMP/bpftrace"; then
+		"$@"
+	else
+		echo "bpftrace is not ready after 300 s: $(tail -n 1 "$BENCH_TMP/bpftrace")" >&2
+	fi
 	kill $_pid
 	wait $_pid 2>/dev/null
 }
