@@ -13,7 +13,9 @@
 #define BLOCK_ROOM	((u32)(sizeof(struct kp_thread_block) + \
 			    sizeof(struct kp_symbols) + KP_STACK_MAX * 8))
 
-struct {			/* by CPU; the latest that was seen there */
+/* By CPU: the address of the run queue (struct rq) on which queued_length() last saw a thread of
+   this CPU; 0: none yet. */
+struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, CPUS_MAX);
 	__type(key, u32);
@@ -62,7 +64,7 @@ static __always_inline void state_write(struct kp_thread_state_of *e, u64 tid, u
 #define OUT_SIZE	EVENT_SIZE(kp_thread_state)
 #define IN_SIZE		EVENT_SIZE(kp_thread_state_of)
 
-/* The number of the control group that a thread gets its time from. */
+/* The number of the control group to which the scheduler charges this thread. */
 static __always_inline u64 quota_group(struct task_struct *p)
 {
 	return BPF_CORE_READ(p, se.cfs_rq, tg, css.cgroup, kn, id);
@@ -85,7 +87,8 @@ __noinline int throttle_tell(u64 tid, u64 group)
 
 #define WOKEN_PROBES	(KP_BIT(KP_THREAD_QUEUE) | KP_BIT(KP_THREAD_STATE_WOKEN))
 
-/* The same event alone, which may have stacks. */
+/* Writes thread_queue as an event of its own and not in a batch: only such an event can have
+   stacks. */
 static __always_inline void queue_event(void *ctx, u64 tid, s32 prio, u32 cpu, u64 length)
 {
 	struct kp_thread_queue *e;
@@ -148,7 +151,8 @@ int BPF_PROG(wakeup_new, struct task_struct *p)
 	return woken(ctx, p);
 }
 
-/* A thread that the load balancer moves still belongs to its old run queue. */
+/* Here the thread still is on its old run queue, so the new CPU's queue is taken from run_queues.
+   If none of that CPU has been seen, the length is recorded as 0. */
 SEC("tp_btf/sched_migrate_task")
 int BPF_PROG(migrate, struct task_struct *p, int cpu)
 {
@@ -234,8 +238,8 @@ static __always_inline u32 state_asleep(const struct pt_regs___kernel *regs,
 	return futex != 0 ? KP_USER_LOCK : KP_SLEEP;
 }
 
-/* The lock of the kernel that a thread waits for, or 0.  If lock_owner is on, looks who has
-   the lock. */
+/* Returns the lock of the kernel for which the thread waits, or 0.  If lock_owner is on, sets
+   s->owner, except where task_blocker() tells the lock. */
 static __always_inline u64 lock_reason(struct sleep *s, struct task_struct *t,
     const struct context *c)
 {
@@ -256,8 +260,9 @@ static __always_inline u64 lock_reason(struct sleep *s, struct task_struct *t,
 	return r;
 }
 
-/* The state of a thread that is about to leave its CPU, where nobody asks why: sleep_look()
-   would be a call more, and the current thread another. */
+/* Returns the state of a thread that leaves its CPU to sleep, for switches which neither
+   thread_block nor lock_owner records.  The thread is an argument, and the code is inlined: that
+   saves the call of sleep_look(), and the one of bpf_get_current_task_btf() in it. */
 static __always_inline u32 sleep_state(struct task_struct *t, const struct context *c)
 {
 	const struct pt_regs___kernel *regs;
@@ -348,8 +353,8 @@ static __always_inline u32 depth_asked(void)
 }
 
 /* Runs before sleep_look(): sets where the search of the stack begins and how many frames
-   are asked for.  sleep_look() needs both to recognise a remembered stack, whose frames
-   then need no unwinding. */
+   are asked for (s->asked; it stays 0 if no stack is recorded).  sleep_look() needs both to
+   recognise a remembered stack, whose frames then need no unwinding. */
 static __always_inline void sleep_prepare(struct sleep *s, void *ctx)
 {
 	u32 depth = depth_asked();
@@ -400,13 +405,15 @@ struct change {			/* of threads on a CPU, and what is told of it */
 	u32 next_pid, next_tgid;
 	u32 out, in;		/* the states that prev goes to, and next */
 	u32 size;		/* of all that is written */
-	u32 follows;		/* next will write here, at the latest when it leaves */
+	u32 follows;		/* a schedule record of next ends the batch: next writes next */
 	u64 length;		/* of the queue that prev waits in */
 	u32 cpu;		/* of that queue */
 	s32 prio;
 };
 
-/* The idle threads are not threads to the user: they have number 0. */
+/* Returns which probes record this switch.  An idle thread (its number is 0) has no events, and a
+   dead thread's leaving has none.  A filter that holds only for next leaves only the event of its
+   arrival. */
 static __always_inline u64 change_probes(struct task_struct *prev, struct task_struct *next,
     bool waits, u32 task_state)
 {
@@ -421,7 +428,7 @@ static __always_inline u64 change_probes(struct task_struct *prev, struct task_s
 	return on & (waits ? ~(ON_BLOCK | ON_OWNER) : ~(ON_QUEUE | ON_THROTTLE));
 }
 
-/* 's' is NULL: prev does not sleep, or no probe asks why. */
+/* 's' is NULL if thread_block does not record this switch. */
 static __always_inline int change_write(const struct change *c,
     const struct sleep *s, u32 room)
 {
@@ -502,7 +509,7 @@ static __always_inline int change_tell(void *ctx, struct task_struct *prev,
 			owner_tell(&s);
 	} else if (sleeps && c.on & ON_OUT)
 		c.out = sleep_state(prev, context_of(prev));
-	/* A thread that is filtered out writes nothing. */
+	/* With a filter, next perhaps writes no event, and gets no schedule record in advance. */
 	c.follows = (c.on & (ON_OUT | ON_IN)) != 0 && !state.filter;
 	c.size = (c.on & ON_QUEUE ? QUEUE_SIZE : 0) + (c.on & ON_OUT ? OUT_SIZE : 0) +
 	    (c.on & ON_IN ? IN_SIZE : 0) + (c.follows ? SCHED_SIZE : 0);
@@ -513,7 +520,7 @@ static __always_inline int change_tell(void *ctx, struct task_struct *prev,
 	return sleep_tell(&c, &s);
 }
 
-/* A switch of which nothing is told has no use for the structs. */
+/* Makes the structs (in change_tell()) only for a switch that a probe records. */
 static __always_inline int change(void *ctx, struct task_struct *prev,
     struct task_struct *next, bool waits, u32 task_state)
 {
@@ -529,8 +536,8 @@ int BPF_PROG(context_switch, bool preempt, struct task_struct *prev,
 	return change(ctx, prev, next, preempt || prev_state == 0, prev_state);
 }
 
-/* Before 5.18 there was no prev_state, and the task's state is TASK_WAKING if another thread
-   wakes it meanwhile.  A thread that sleeps is on no queue. */
+/* Before 5.18 the hook has no prev_state, and another thread that wakes prev meanwhile has perhaps
+   changed prev->__state.  So on_rq tells: if it is 0, prev sleeps; otherwise prev waits for a CPU. */
 SEC("tp_btf/sched_switch")
 int BPF_PROG(context_switch3, bool preempt, struct task_struct *prev,
     struct task_struct *next)

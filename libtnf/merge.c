@@ -1,6 +1,6 @@
 /*
- * merge.c - events of many blocks in the order of time, each once, however many files of one
- * writer hold it.
+ * merge.c - events of many blocks in the order of time; and tnf_siblings_seen(), which tells the
+ * stream that another file of the same writer has held the event already.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 #include "libtnf/survey.h"
 #include "libtnf/type.h"
 
-/* An event of a block whose events are not in order: a sorted array has them all. */
+/* An event of a block whose events are not in order of time: cursor->order has them all, sorted. */
 struct place {
 	int64_t	 time;
 	uint32_t pos;
@@ -181,7 +181,8 @@ open_push(struct merge *m, struct cursor *c)
 
 /* Cursors */
 
-/* Goes to the next event in the order of the file; damage has been told before. */
+/* Goes to the next event in the order of the file.  Passes over damage, which was counted when the
+   block was scanned. */
 static bool
 walk_event(struct cursor *c)
 {
@@ -284,7 +285,8 @@ start_block(struct walk *w, struct tnf_file *f, const struct entry *e)
 		tnf_follow_lost(f, off, e->generation);
 		return false;
 	}
-	/* While a file is followed, follow.c handles the events that came later. */
+	/* In a file that is followed, the merge has the events up to "first"; follow.c has the
+	   later ones. */
 	if (f->seen != NULL)
 		w->end = w->block + f->seen[e->block].first;
 	return true;
@@ -331,7 +333,8 @@ open_block(struct merge *m, struct tnf_file *f, struct entry *e)
 	return err;
 }
 
-/* Restores the heap after the run on top has lost its first block; 'left': it has more. */
+/* Restores the heap after the run on top has lost its first block.  'left': the run has more blocks,
+   otherwise it is removed. */
 static void
 runs_shorten(struct merge *m, bool left)
 {
@@ -498,7 +501,8 @@ hash_name(const char *s)
 	return h;
 }
 
-/* The count of 'key' at this time; the map is for times with many events.  NULL: no memory. */
+/* Returns the counter of 'key' among the events of the current time.  Further keys than SIBLINGS_FEW
+   are in the map.  NULL: no memory. */
 static uint64_t *
 siblings_count(struct siblings *s, const struct sibling_key *key)
 {

@@ -8,14 +8,15 @@
  * - asleep in a system call that waits for something, or
  * - in code outside the linker, libtnfprobe and the object that has malloc,
  *
- * and its stack, from there upwards, has no function of these objects and no signal
- * handler, which may have interrupted anything.  If no thread is at such a
+ * and its stack, from there upwards, has no function of the linker or libtnfprobe and no
+ * signal handler, which may have interrupted anything.  If no thread is at such a
  * place, the target runs for a moment and we look again.
  *
- * At first, any word of the stack that could be an address in these functions counts as
- * such: that is cheap, and needs nothing from the program.  But a large array that is not
- * written yet holds what earlier calls left there, such as the linker's at
- * the program's start.  So if there is such a word, the frames are walked (frames.c).
+ * stack_is_fine() takes each word that looks like a return address into these objects for one:
+ * that is cheap, and needs nothing from the program.  But such a word may be a remnant of an
+ * earlier call, such as the linker's at the program's start, in a large array that is not
+ * written yet.  So if there is such a word, callers_are_fine() walks the frames (frames.c) and
+ * decides.
  *
  * The thread must not be in a restartable sequence (rseq(2)), either.  The kernel would find
  * the thread outside of the sequence during the call and forget the sequence; afterwards we
@@ -41,14 +42,19 @@
 #include "libtnfctl/direct.h"
 
 #define CALL_MS		10000
-#define TRY_US		100	/* and up to ten times as long, in turns, ... */
+/*
+ * Between two looks at its threads the target runs for one to ten times TRY_US, in a fixed rotation.
+ * Every LONG_TRY-th run is longer: twice so long after TRIES_ALIKE looks, and again twice so long after
+ * as many more, up to TRY_SHIFT_MAX times.
+ */
+#define TRY_US		100
 #define TRY_MEAN_US	550
-#define TRIES_ALIKE	100	/* ... then one in LONG_TRY twice as long, ... */
-#define TRY_SHIFT_MAX	5	/* ... until it is 32 times as long */
+#define TRIES_ALIKE	100
+#define TRY_SHIFT_MAX	5
 #define LONG_TRY	16
 #define SCAN_MAX	(256u << 10)	/* of the stack */
-#define CODE_MAX	(8u << 20)	/* searched for the restorer, ... */
-#define CODE_PIECE	(128u << 10)	/* ... by so much, which has it nearly always */
+#define CODE_MAX	(8u << 20)	/* at most so much code is searched for the restorer */
+#define CODE_PIECE	(128u << 10)	/* read at a time: nearly always the first one has it */
 #define STACK_SIZE	(256u << 10)	/* of ours */
 #define PAD_SIZE	(REMOTE_FRAME + 2048u)	/* for mmap() */
 
@@ -62,7 +68,7 @@ static const long waiting_calls[] = {
 	SYS_waitid, SYS_rt_sigsuspend, SYS_rt_sigtimedwait,
 	SYS_restart_syscall, SYS_semop, SYS_semtimedop, SYS_msgrcv, SYS_flock,
 	SYS_io_getevents, SYS_io_uring_enter,
-#ifdef SYS_poll			/* and what only old machines have */
+#ifdef SYS_poll			/* x86-64 has them, arm64 does not */
 	SYS_poll, SYS_select, SYS_epoll_wait, SYS_pause,
 #endif
 };
@@ -262,7 +268,8 @@ all_confined(const struct calls *c)
 	return c->p->n > 0;
 }
 
-/* Reasons that can be seen before anything is touched; NULL: none. */
+/* Returns a reason for which no call can be made, as far as one is seen before anything is touched;
+   NULL: there is none. */
 static const char *
 find_obstacle(const struct calls *c)
 {
@@ -305,8 +312,9 @@ is_reached(const struct calls *c, uintptr_t start, uintptr_t end)
 }
 
 /*
- * Finds unused memory of the main thread's stack, and returns its end, or 0.  If the stack has
- * been used down to its mapping's start, the kernel makes the mapping larger for us.
+ * Returns the end of PAD_SIZE unused bytes at the low end of the main thread's stack, or 0.  If these
+ * are not all zero, or a thread's stack pointer is near, writes zeros below the mapping, for which
+ * the kernel extends it.
  */
 static uintptr_t
 find_pad(const struct calls *c)
@@ -497,8 +505,8 @@ tnfctl_call_make(struct calls *c, struct call *call)
 	return why != NULL ? why : make_on(c, t, call, data_at(c, 0));
 }
 
-/* Uses syscall(3), which is no cancellation point: at one, a thread that has been cancelled
-   would end. */
+/* Calls syscall(3), and not the C library's function for this system call: that one may be a
+   cancellation point, at which a thread that has been cancelled would end. */
 bool
 tnfctl_call_kernel(struct calls *c, long number, uintptr_t a, uintptr_t b,
     uintptr_t d, uintptr_t e, long *ret)

@@ -81,8 +81,9 @@ drop_held(struct thread *t, unsigned n)
 	t->nheld = left;
 }
 
-/* Gives the thread a fresh block.  The old one goes back first, as it may be the only one of the file.
-   A block of held[] is preferred, the oldest one: a thread goes from older blocks to newer ones. */
+/* Gives the thread another block: the oldest one of held[], as a thread goes from older blocks to newer
+   ones, or else a new one.  The old block goes back first, as it may be the only one of the file.
+   False: there is no block; a new one is not looked for again within a millisecond. */
 static bool
 replace_block(struct thread *t, int64_t now)
 {
@@ -249,8 +250,8 @@ event_hit(struct thread *t, struct tnf_probe_control *probe)
 }
 
 /* A busy thread hits a probe; true: the hit may go on, and the one before was rolled back.  False: the
-   new hit is lost.  setup is NULL for a fast hit: no two fast hits that may go on have the same
-   frame. */
+   new hit is lost.  A fast hit has no setup to compare (NULL): its frame alone tells, as no two fast
+   hits that may go on have the same frame. */
 bool __attribute__((noinline, cold))
 tnf_event_busy(struct thread *t, struct tnf_probe_setup *setup, uintptr_t frame)
 {
@@ -363,7 +364,8 @@ tnf_event_commit(struct thread *t, struct tnf_probe_setup *setup)
 	if (probe->chain != NULL)
 		keep_vectors(t, call_chain, setup);
 	if (t->setup != setup) {
-		/* A connected function has switched stacks, and the thread has hit another probe. */
+		/* A connected function has switched stacks, and another hit of the thread took this
+		   one for left and rolled it back: there is nothing to commit. */
 		errno = saved;
 		return;
 	}

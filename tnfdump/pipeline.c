@@ -51,8 +51,8 @@ pipeline_free_filters(struct dump *d)
 	}
 }
 
-/* System calls are named by the machine of the event's file: several machines can be read
-   at once. */
+/* Before an event is filtered, sets the machine by which the system calls of its file are named:
+   files of several machines can be read at once. */
 static void
 pipeline_machine(struct dump *d, const struct tnf_file *f)
 {
@@ -62,7 +62,11 @@ pipeline_machine(struct dump *d, const struct tnf_file *f)
 	pretty_machine_set(origin_fact(d, f, "machine"));
 }
 
-/* Asks the filters; true if the output gets the event. */
+/*
+ * Asks the filters; true if the output gets the event.  Sets d->keep to the questions to which no
+ * filter has said no.  After a first no, an output that wants all events has later filters asked whose
+ * question is still open; the others only see() the event.
+ */
 static bool
 pipeline_keep(struct dump *d, const struct tnf_event *ev)
 {
@@ -124,7 +128,8 @@ pipeline_put(struct dump *d, const struct tnf_event *ev)
 
 /*
  * The kept events of --reverse: events are read in order of time, so they are stored first.
- * Their values stay in the files, which are not written any more or were copied.
+ * Their values are read from the mapped files only when they are put out: these files are not
+ * written any more, or were copied.
  */
 struct reverse {
 	struct tnf_event *v;
@@ -184,8 +189,8 @@ next_event(struct dump *d, struct tnf_event *ev)
 	return r;
 }
 
-/* True after the last event that can be kept.  Open pairs are read on until they end,
-   except when following. */
+/* True if no later event can be kept, and the output needs no other.  An output of all events
+   with pairs needs more until each awaited pair has ended, except when following. */
 static bool
 pipeline_is_done(const struct dump *d)
 {

@@ -12,12 +12,12 @@
 #include "tnfwatch/util.h"
 
 #define KERNEL_RETRY	(5 * SECOND)
-#define ENDED_TELL	(200 * MS)	/* from the end of a process: the connector has told how it ended */
-#define ENDED_READ	(1 * SECOND)	/* ... and its last events have been read, once at least */
+#define ENDED_TELL	(200 * MS)	/* triggers hear of an end so much later: the connector has told the status by then */
+#define ENDED_READ	(1 * SECOND)	/* an ended source is polled for so long, and once at least */
 #define DIRECTORIES_LOOK	(1 * SECOND)
 #define TAKER_RETRY	(1 * SECOND)
-#define SHARE		4	/* a source may take limit / SHARE of an incident, ... */
-#define SHARE_MIN	((uint64_t)4 << 20)	/* ... and so many bytes in any case */
+#define SHARE		4	/* a source's file may have limit / SHARE bytes, ... */
+#define SHARE_MIN	((uint64_t)4 << 20)	/* ... or so many, if that is more */
 
 static bool
 has_id(const struct daemon *d, const char *id)
@@ -49,8 +49,8 @@ source_name(const struct daemon *d, struct source *s)
 }
 
 /*
- * Returns how many bytes a source's file may have: the larger of its section's size and a quarter
- * of "limit".  We set a bound since the file takes room in each incident, and its owner can make
+ * Returns how many bytes a source's file may have: the largest of its section's size, a quarter of
+ * "limit", and SHARE_MIN.  We set a bound since the file takes room in each incident, and its owner can make
  * the file larger.
  */
 static uint64_t
@@ -134,8 +134,8 @@ wants_kernel(const struct daemon *d)
 	return wants;
 }
 
-/* Takes over a source whose section has been renamed, so that no event of its ring is kept
-   twice. */
+/* If an unwanted source has this process and ring, its section has been renamed: gives it the new
+   section and returns true, so that no event of the ring is kept twice.  Otherwise returns false. */
 static bool
 source_take_over(struct daemon *d, const struct taker_report *r)
 {
@@ -183,9 +183,9 @@ is_stem(const char *from, size_t n)
 }
 
 /*
- * True if the path is one that a taker of ours would have given to the ring of this process.  A
- * process that has a trace file already tells us the path itself: we must not remove its file when
- * the process ends, as we do with rings of ours.
+ * True if the path is one that a taker of ours would have given to the ring of this process.  Rings
+ * of ours are removed when the process ends.  A process that had a trace file before we came tells
+ * us the path itself, which may be any: we must not remove that file.
  */
 static bool
 is_our_ring(const struct config *c, const char *path, pid_t pid)
@@ -214,7 +214,8 @@ process_refused(struct daemon *d, const struct taker_report *r)
 		snprintf(comm, sizeof comm, "process %d", (int)r->pid);
 	snprintf(d->refused, sizeof d->refused, "%s (%.40s): %.180s",
 	    d->config->process[r->process].name, comm, r->detail);
-	/* A unit or name can mean many processes, and this one perhaps not: then nothing is said. */
+	/* Only "program" and "pid" surely mean this process: the other keys can choose many, and the
+	   log says nothing of them. */
 	if (d->config->process[r->process].program != NULL ||
 	    d->config->process[r->process].pid != 0)
 		say("%s", d->refused);
@@ -231,7 +232,7 @@ process_taken(struct daemon *d, const struct taker_report *r)
 		process_refused(d, r);
 	if (s != NULL ? strcmp(s->path, r->path) == 0 : source_take_over(d, r))
 		return;
-	/* The process has ended since then, and we have found its ring already. */
+	/* The process has ended since the taker attached to it, and its ring is a source already. */
 	if (ours && (known = source_of_path(d, r->path)) != NULL) {
 		daemon_short_taken(known, r);
 		return;
@@ -385,7 +386,8 @@ source_keep_channel(const struct daemon *d, struct source *s, int64_t now)
 	}
 }
 
-/* Keeps the history of a source: its ring alone perhaps reaches back less than was promised. */
+/* Moves events of the source's ring into its history: the ring alone perhaps does not reach back
+   as far as "keep" promises. */
 static void
 source_keep_history(struct daemon *d, struct source *s, int64_t now)
 {
@@ -414,7 +416,7 @@ daemon_sources_poll(struct daemon *d, int64_t now, int64_t until)
 		else if (now - s->ended < ENDED_READ || s->polled <= s->ended)
 			source_poll(s, INT64_MAX);
 		s->polled = now;
-		/* The contents of a source count only as long as it is read. */
+		/* A broken source is not read any more, so its history is kept no further. */
 		if (*s->broken == '\0')
 			source_keep_history(d, s, now);
 	}
@@ -495,8 +497,8 @@ daemon_sources_care(struct daemon *d, int64_t now)
 }
 
 /* Returns the time of the next tick.  A tick without events costs some 10 us a source.  While events
-   come we look so often that this costs at most a hundredth of a CPU; otherwise ten times a
-   second. */
+   come, the next tick is TICK_QUICK_MS and 1 ms for each source away, so that ticks cost at most a
+   hundredth of a CPU.  Otherwise, and at the latest, it is TICK_MS away. */
 static int64_t
 tick_next(const struct daemon *d, int64_t now)
 {

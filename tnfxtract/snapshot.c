@@ -1,9 +1,9 @@
 /*
  * snapshot.c - a consistent copy of a kernel buffer that is being written.
  *
- * First, at the moment of the copy, the blocks and their fill are noted in order of age,
- * the newest first, so that the copy has the latest events of each CPU without a hole.
- * Later events are left out.  Then the blocks are copied in the order of the file, then the
+ * First, at the moment of the copy, notes how far each block is filled, the newest block first.
+ * Events that are added later are left out, so that the copy has the latest events of each CPU
+ * without a hole.  Then the blocks are copied in the order of the file, then the
  * directory, the definitions and block 0.  format/live.h says why that works.
  */
 #include <stdbool.h>
@@ -110,7 +110,8 @@ by_age(const void *a, const void *b)
 	return p->block > q->block ? -1 : p->block < q->block;
 }
 
-/* The number of blocks taken so far; a buffer without an extension has no such count. */
+/* Returns the number of blocks taken so far.  A buffer without an extension has no such count: then
+   TNF_GENERATION_AGES orders the blocks by generation, the largest first. */
 static uint32_t
 blocks_taken(const struct snapshot *s)
 {
@@ -120,7 +121,7 @@ blocks_taken(const struct snapshot *s)
 	    (uint32_t)__atomic_load_n(&ext->data_cursor, __ATOMIC_ACQUIRE);
 }
 
-#define TAKEN_MEANWHILE	(1u << 24)	/* limit of blocks taken while all are looked at */
+#define TAKEN_MEANWHILE	(1u << 24)	/* so many blocks may be taken while sort_blocks() looks */
 
 /* Lists the blocks of events at this moment by age; returns their number. */
 static uint32_t
@@ -142,8 +143,8 @@ sort_blocks(struct snapshot *s, struct aged *list)
 	return used;
 }
 
-/* Looks at the newest first: then for each event found, all earlier events of its writer
-   are found. */
+/* Notes how far each block is filled, the newest block first: an older block is looked at later, and
+   so has all events that its writer put there before the newer ones. */
 static void
 look_at_blocks(struct snapshot *s, const struct aged *list, uint32_t n)
 {
@@ -196,11 +197,10 @@ copy_in_order(struct snapshot *s, const struct snapshot_sink *sink, unsigned cha
 }
 
 /*
- * Blanks blocks that would be behind a hole.  If a block was taken before it was copied,
- * older events come before a hole.  Writers take the oldest blocks next, so most older
- * blocks were taken as well, some after they were copied: these are dropped.  Older blocks
- * that have not been taken even now are kept: they belong to CPUs that hardly write, and
- * are all that these have.
+ * If a writer took a block again before it was copied, the copy lacks the events of this block:
+ * that is a hole.  Blanks each copied block that is older than the newest hole and has been taken
+ * since: writers take the oldest blocks first, so most older ones were.  Keeps those that have
+ * not been taken even now: they belong to CPUs that hardly write, and are all that these have.
  */
 static bool
 drop_behind_holes(struct snapshot *s, const struct snapshot_sink *sink, unsigned char *stage,
@@ -357,9 +357,9 @@ snapshot_copy(struct snapshot *s, const struct snapshot_sink *sink)
  * no address finds no symbol and is forgotten.  Events repeat the same few addresses, so a
  * small table is enough.
  */
-#define ADDRS_MAX	(1u << 16)	/* more are not named */
+#define ADDRS_MAX	(1u << 16)	/* further addresses stay without a name */
 
-#define CODE_END	0xffffffffff000000ull	/* above are errnos */
+#define CODE_END	0xffffffffff000000ull	/* larger values are negative errnos */
 
 #define SCAN_AT_ONCE	8
 
