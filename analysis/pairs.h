@@ -76,7 +76,8 @@ int pairs_add(struct pairs *, const char *text, const char **reterr);
 void pairs_endless(struct pairs *, size_t max,
     void (*dropped)(void *arg, void **user), void *arg);
 
-/* Forgets all open starts, because their ends may have been lost. */
+/* Forgets all open starts, because their ends may have been lost.  tnfwatch calls this after a loss of
+   events; tnfdump keeps the starts. */
 void pairs_forget(struct pairs *);
 /* Forgets open starts of the event's thread, for rules where the thread tells instances
    apart. */

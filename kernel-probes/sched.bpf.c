@@ -197,7 +197,7 @@ static __always_inline u32 user_fault_state(const struct context *c)
 	return c->error & ERROR_INSTRUCTION ? KP_TFAULT : KP_DFAULT;
 }
 
-static __always_inline u32 state_running(struct task_struct *t)
+static __always_inline u32 state_on_cpu(struct task_struct *t)
 {
 	const struct pt_regs___kernel *regs;
 	const struct context *c;
@@ -487,7 +487,7 @@ static __always_inline int change_tell(void *ctx, struct task_struct *prev,
 	c.next_pid = next->pid;
 	c.next_tgid = next->tgid;
 	if (c.on & ON_IN)
-		c.in = state_running(next);
+		c.in = state_on_cpu(next);
 	if (c.on & ON_QUEUE) {
 		c.prio = prev->prio;
 		c.cpu = task_on_cpu(prev);

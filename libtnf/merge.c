@@ -36,7 +36,7 @@ run_before(const struct run *a, const struct run *b)
 }
 
 static void
-runs_down(struct merge *m, size_t i)
+runs_sift_down(struct merge *m, size_t i)
 {
 	struct run r = m->runs[i];
 	size_t c;
@@ -53,7 +53,7 @@ runs_down(struct merge *m, size_t i)
 }
 
 static void
-runs_up(struct merge *m, size_t i)
+runs_sift_up(struct merge *m, size_t i)
 {
 	struct run r = m->runs[i];
 	size_t up;
@@ -77,7 +77,7 @@ runs_append(struct merge *m, struct run r)
 	}
 	m->runs[m->n_runs++] = r;
 	if (m->started)
-		runs_up(m, m->n_runs - 1);
+		runs_sift_up(m, m->n_runs - 1);
 	return 0;
 }
 
@@ -124,7 +124,7 @@ static void
 runs_heapify(struct merge *m)
 {
 	for (size_t i = m->n_runs / 2; i-- > 0;)
-		runs_down(m, i);
+		runs_sift_down(m, i);
 	m->started = true;
 }
 
@@ -141,7 +141,7 @@ cursor_before(const struct cursor *a, const struct cursor *b)
 }
 
 static void
-open_down(struct merge *m)
+open_sift_down(struct merge *m)
 {
 	struct cursor *r = m->open[0];
 	size_t i = 0, c;
@@ -184,7 +184,7 @@ open_push(struct merge *m, struct cursor *c)
 /* Goes to the next event in the order of the file.  Passes over damage, which was counted when the
    block was scanned. */
 static bool
-walk_event(struct cursor *c)
+next_in_file(struct cursor *c)
 {
 	enum walk_status r;
 
@@ -198,7 +198,7 @@ walk_event(struct cursor *c)
 }
 
 static bool
-place_event(struct cursor *c)
+next_sorted(struct cursor *c)
 {
 	const struct tnf_file *f = c->walk.file;
 
@@ -227,7 +227,7 @@ cursor_next(struct cursor *c)
 			    c->walk.generation);
 		return false;
 	}
-	return c->order != NULL ? place_event(c) : walk_event(c);
+	return c->order != NULL ? next_sorted(c) : next_in_file(c);
 }
 
 static int
@@ -248,7 +248,7 @@ sort_block(struct cursor *c)
 
 	if ((c->order = calloc(max, sizeof *c->order)) == NULL)
 		return TNF_ERR_ALLOCFAIL;
-	while (c->n_order < max && walk_event(c))
+	while (c->n_order < max && next_in_file(c))
 		c->order[c->n_order++] = (struct place){ c->time, c->walk.pos };
 	qsort(c->order, c->n_order, sizeof *c->order, by_place);
 	c->walk = start;
@@ -341,12 +341,12 @@ runs_shorten(struct merge *m, bool left)
 	if (!left)
 		m->runs[0] = m->runs[--m->n_runs];
 	if (m->n_runs > 0)
-		runs_down(m, 0);
+		runs_sift_down(m, 0);
 }
 
 /* Opens the first block of the run on top. */
 static int
-open_first(struct merge *m)
+open_first_block(struct merge *m)
 {
 	struct run *r = m->runs;
 	struct tnf_file *f = r->file;
@@ -376,7 +376,7 @@ open_blocks(struct merge *m)
 
 	while (m->n_runs > 0 && (m->n_open == 0 ||
 	    file_shifted(m->runs->file, m->runs->min) <= m->open[0]->time))
-		if ((err = open_first(m)) != 0)
+		if ((err = open_first_block(m)) != 0)
 			return err;
 	return 0;
 }
@@ -394,7 +394,7 @@ merge_advance(struct merge *m)
 		m->open[0] = m->open[m->n_open];
 	}
 	if (m->n_open > 1)
-		open_down(m);
+		open_sift_down(m);
 }
 
 /* Has the block of the event on top been taken over while the event waited?  That happens
@@ -455,7 +455,7 @@ tnf_merge_visit(struct merge *m, const struct visit *v)
 	m->visit = v;
 	runs_heapify(m);
 	while (m->n_runs > 0 && err == 0)
-		err = open_first(m);
+		err = open_first_block(m);
 	m->visit = NULL;
 	return err;
 }

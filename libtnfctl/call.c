@@ -123,7 +123,7 @@ stack_is_fine(const struct calls *c, uintptr_t sp)
 }
 
 static bool
-is_fine_caller(void *arg, uintptr_t ip)
+caller_is_fine(void *arg, uintptr_t ip)
 {
 	const struct calls *c = arg;
 
@@ -135,7 +135,7 @@ callers_are_fine(struct calls *c, const struct thread *t)
 {
 	if (c->frames == NULL)
 		c->frames = tnfctl_frames_new(c->p, &c->maps);
-	return c->frames != NULL && tnfctl_frames_all(c->frames, t, is_fine_caller, c);
+	return c->frames != NULL && tnfctl_frames_all(c->frames, t, caller_is_fine, c);
 }
 
 static bool
@@ -158,8 +158,9 @@ is_confined(const struct calls *c, const struct thread *t)
 	return tnf_thread_status(c->p->pid, t->tid, "Seccomp") > 0;
 }
 
+/* True if the thread can make our call: it surely holds no lock that the call may need. */
 static bool
-is_fine(struct calls *c, const struct thread *t)
+thread_is_fine(struct calls *c, const struct thread *t)
 {
 	uintptr_t ip, sp;
 	long call;
@@ -178,7 +179,7 @@ is_fine(struct calls *c, const struct thread *t)
 /* Prefers a thread that sleeps in a call: a thread that computes may be about to look at
    errno, which our calls change. */
 static struct thread *
-call_choose(struct calls *c)
+choose_thread(struct calls *c)
 {
 	struct thread *t, *end = c->p->threads + c->p->n;
 	uintptr_t ip, sp;
@@ -186,10 +187,10 @@ call_choose(struct calls *c)
 
 	for (t = c->p->threads; t < end; t++)
 		if (t->stopped && tnfctl_arch_where(c->p, t, &ip, &sp, &call) &&
-		    call >= 0 && is_fine(c, t))
+		    call >= 0 && thread_is_fine(c, t))
 			return t;
 	for (t = c->p->threads; t < end; t++)
-		if (is_fine(c, t))
+		if (thread_is_fine(c, t))
 			return t;
 	return NULL;
 }
@@ -242,7 +243,7 @@ sigreturn_home(const struct calls *c)
 }
 
 static void
-find_things(struct calls *c)
+find_addresses(struct calls *c)
 {
 	uintptr_t base = tnfctl_auxv_get(c->h->pid, AT_BASE);
 	const struct mapping *m;
@@ -299,7 +300,7 @@ is_zero(const unsigned char *at, size_t n)
 
 /* Is a thread's stack pointer in [start, end)? */
 static bool
-is_reached(const struct calls *c, uintptr_t start, uintptr_t end)
+has_stack_pointer(const struct calls *c, uintptr_t start, uintptr_t end)
 {
 	uintptr_t ip, sp;
 	long call;
@@ -334,14 +335,15 @@ find_pad(const struct calls *c)
 		return 0;
 	if (tnfctl_proc_read(c->p, start, old, sizeof(old)) &&
 	    is_zero(old, sizeof(old)) &&
-	    !is_reached(c, start, start + 2 * PAD_SIZE))
+	    !has_stack_pointer(c, start, start + 2 * PAD_SIZE))
 		return start + PAD_SIZE;
 	memset(old, 0, sizeof(old));
 	return tnfctl_proc_write(c->p, start - PAD_SIZE, old, sizeof(old)) ? start : 0;
 }
 
+/* Returns why a call has no result; NULL: it has one. */
 static const char *
-why_not(const struct calls *c, enum remote_result result)
+result_message(const struct calls *c, enum remote_result result)
 {
 	switch (result) {
 	case REMOTE_DONE:
@@ -376,21 +378,21 @@ await_thread(struct calls *c, struct thread **ret)
 	long i, left = (c->tries - 1L) * TRY_MEAN_US;
 
 	for (i = 1; ; i++) {
-		if ((*ret = call_choose(c)) != NULL)
+		if ((*ret = choose_thread(c)) != NULL)
 			return NULL;
 		if (left <= 0 || tnfctl_proc_is_late(c->p))
 			break;
 		left -= try_us(i);
 		tnfctl_proc_run_for(c->p, try_us(i));
 		if (c->p->gone || c->p->n == 0 || c->p->event != PROC_NOTHING)
-			return why_not(c, REMOTE_ENDED);
+			return result_message(c, REMOTE_ENDED);
 	}
 	return all_confined(c) ? confined : "no thread of it came to a place "
 	    "where it surely holds no lock";
 }
 
 static const char *
-make_on(struct calls *c, const struct thread *t, struct call *call,
+call_on(struct calls *c, const struct thread *t, struct call *call,
     uintptr_t stack)
 {
 	enum remote_result result;
@@ -402,12 +404,12 @@ make_on(struct calls *c, const struct thread *t, struct call *call,
 	call->result = call->error = 0;
 	result = tnfctl_remote_call(c->p, call, CALL_MS);
 	c->in_use |= result == REMOTE_LATE;
-	return why_not(c, result);
+	return result_message(c, result);
 }
 
 /* Makes a call without the calls' own stack, which is not mapped yet, or is to be unmapped. */
 static const char *
-make_on_pad(struct calls *c, struct call *call)
+call_on_pad(struct calls *c, struct call *call)
 {
 	static const unsigned char zero[PAD_SIZE];
 	struct thread *t;
@@ -418,7 +420,7 @@ make_on_pad(struct calls *c, struct call *call)
 		return why;
 	if ((pad = find_pad(c)) == 0)
 		return "the main thread's stack has no room left";
-	why = make_on(c, t, call, pad);
+	why = call_on(c, t, call, pad);
 	if (why == NULL)
 		tnfctl_proc_write(c->p, pad - PAD_SIZE, zero, PAD_SIZE);
 	return why;
@@ -435,11 +437,11 @@ tnfctl_call_begin(struct calls *c, tnfctl_handle_t *h, int tries)
 	*c = (struct calls){ .h = h, .p = direct_proc(h), .tries = tries };
 	if (tnf_maps_read(h->pid, &c->maps) != 0)
 		return "its memory map cannot be read";
-	find_things(c);
+	find_addresses(c);
 	if ((why = find_obstacle(c)) != NULL)
 		return why;
 	call.function = c->mmap;
-	if ((why = make_on_pad(c, &call)) != NULL)
+	if ((why = call_on_pad(c, &call)) != NULL)
 		return why;
 	if (call.error != 0 || call.result <= 0)
 		return "it has no memory left";
@@ -461,7 +463,7 @@ tnfctl_call_end(struct calls *c)
 	    c->p->event == PROC_NOTHING) {
 		if (c->noted != 0)
 			c->h->ops->write(c->h, c->noted, &none, sizeof(none));
-		make_on_pad(c, &call);
+		call_on_pad(c, &call);
 	}
 	tnfctl_frames_free(c->frames);
 	c->frames = NULL;
@@ -500,9 +502,9 @@ tnfctl_call_make(struct calls *c, struct call *call)
 	/* There is one stack, and a call that took too long is still on it.
 	   We must not close descriptors that this call uses, either. */
 	if (c->in_use)
-		return why_not(c, REMOTE_LATE);
+		return result_message(c, REMOTE_LATE);
 	why = await_thread(c, &t);
-	return why != NULL ? why : make_on(c, t, call, data_at(c, 0));
+	return why != NULL ? why : call_on(c, t, call, data_at(c, 0));
 }
 
 /* Calls syscall(3), and not the C library's function for this system call: that one may be a

@@ -241,7 +241,7 @@ is_prepared(const struct thread *t, const struct tnf_probe_control *probe)
 }
 
 static char *
-event_hit(struct thread *t, struct tnf_probe_control *probe)
+event_make(struct thread *t, struct tnf_probe_control *probe)
 {
 	if (probe->tnf_version != TNF_PROBE_ABI ||
 	    (!is_prepared(t, probe) && !keep_vectors(t, event_prepare, probe)))
@@ -271,7 +271,7 @@ tnf_event_alloc(struct tnf_probe_control *probe, struct tnf_probe_setup *setup)
 {
 	struct thread *t = &tnf_t;
 	int saved = errno;
-	char *event = event_hit(t, probe);
+	char *event = event_make(t, probe);
 
 	setup->buffer = event;
 	setup->probe = probe;

@@ -68,7 +68,7 @@ pipeline_machine(struct dump *d, const struct tnf_file *f)
  * question is still open; the others only see() the event.
  */
 static bool
-pipeline_keep(struct dump *d, const struct tnf_event *ev)
+pipeline_filter(struct dump *d, const struct tnf_event *ev)
 {
 	unsigned keep = KEEP_ALL;
 
@@ -246,7 +246,7 @@ pipeline_run(struct dump *d)
 			if ((d->pretty || d->see_threads) && ev.kernel && d->reverse == NULL &&
 			    tnf_file_ext(ev.file) != NULL)
 				labels_see_thread(d, &ev);
-			if (pipeline_keep(d, &ev)) {
+			if (pipeline_filter(d, &ev)) {
 				if (d->reverse != NULL)
 					reverse_add(d->reverse, &ev);
 				else if (pipeline_put(d, &ev) != 0)

@@ -32,7 +32,7 @@ has_id(const struct daemon *d, const char *id)
    incidents begin.  If another source has the id (the process became another program, or has the
    number of one that ended), a number is added.  A source with a ring of ours has the ring's name. */
 static void
-source_name(const struct daemon *d, struct source *s)
+source_choose_id(const struct daemon *d, struct source *s)
 {
 	const char *slash = s->ours ? strrchr(s->path, '/') : NULL;
 
@@ -54,7 +54,7 @@ source_name(const struct daemon *d, struct source *s)
  * the file larger.
  */
 static uint64_t
-source_most(const struct config *c, const struct source *s)
+source_size_max(const struct config *c, const struct source *s)
 {
 	uint64_t most = c->limit / SHARE > SHARE_MIN ? c->limit / SHARE : SHARE_MIN;
 	const struct config_process *p = s->kind == SOURCE_PROCESS ? config_process_find(c, s->name) : NULL;
@@ -67,12 +67,12 @@ daemon_source_add(struct daemon *d, struct source *s, int64_t from)
 {
 	struct source **at = &d->sources;
 
-	source_name(d, s);
+	source_choose_id(d, s);
 	while (*at != NULL)
 		at = &(*at)->next;
 	*at = s;
 	s->all = &d->sources;
-	s->most = source_most(d->config, s);
+	s->most = source_size_max(d->config, s);
 	s->fires_from = daemon_short_from(d, s, from);
 	source_engine(s, d->engine);
 	if (s->pidfd >= 0)
@@ -92,7 +92,7 @@ kernel_channel(const struct config *c, struct source *s)
 }
 
 static void
-kernel_begin(struct daemon *d, int64_t now)
+kernel_source_begin(struct daemon *d, int64_t now)
 {
 	struct enabled done = { .n = 0 };
 	char why[sizeof d->kernel_why];
@@ -248,7 +248,7 @@ process_taken(struct daemon *d, const struct taker_report *r)
 	s->probes = tnf_xstrdup(r->probes.names);
 	daemon_source_add(d, s, d->started);
 	if (s->by_kernel && kernel_of(d) == NULL)
-		kernel_begin(d, now_mono());
+		kernel_source_begin(d, now_mono());
 }
 
 static void
@@ -297,7 +297,7 @@ daemon_taker(struct daemon *d)
 }
 
 static void
-taker_again(struct daemon *d, int64_t now)
+taker_restart(struct daemon *d, int64_t now)
 {
 	if (d->taker.fd >= 0 || now < d->taker_retry)
 		return;
@@ -335,11 +335,11 @@ daemon_sources_missing(struct daemon *d)
 			daemon_source_add(d, source_file(c->files[i].name, c->files[i].path), d->started);
 	}
 	if (wants_kernel(d) && kernel_of(d) == NULL)
-		kernel_begin(d, now_mono());
+		kernel_source_begin(d, now_mono());
 }
 
 static bool
-wants_leftover(void *arg, const char *path, const char *section)
+wants_every_ring(void *arg, const char *path, const char *section)
 {
 	return true;
 }
@@ -356,7 +356,7 @@ daemon_sources_begin(struct daemon *d)
 	struct source *s;
 
 	daemon_short_begin(d);
-	leftover_rings(d->config, wants_leftover, add_leftover, d);
+	leftover_rings(d->config, wants_every_ring, add_leftover, d);
 	s = self_begin(d->config);
 
 	if (s != NULL)
@@ -458,7 +458,7 @@ is_over(const struct daemon *d, const struct source *s, int64_t now)
 /* Makes directories and the socket again if they were removed: segments, rings of new processes and
    clients need them. */
 static void
-directories_care(struct daemon *d, int64_t now)
+directories_remake(struct daemon *d, int64_t now)
 {
 	const struct config *c = d->config;
 	int control;
@@ -482,8 +482,8 @@ daemon_sources_care(struct daemon *d, int64_t now)
 {
 	struct source **at = &d->sources;
 
-	directories_care(d, now);
-	taker_again(d, now);
+	directories_remake(d, now);
+	taker_restart(d, now);
 	daemon_short_care(d, now);
 	while (*at != NULL) {
 		source_tell_ended(d, *at, now);
@@ -493,7 +493,7 @@ daemon_sources_care(struct daemon *d, int64_t now)
 			at = &(*at)->next;
 	}
 	if (now >= d->kernel_retry && kernel_of(d) == NULL && wants_kernel(d))
-		kernel_begin(d, now);
+		kernel_source_begin(d, now);
 }
 
 /* Returns the time of the next tick.  A tick without events costs some 10 us a source.  While events
@@ -564,7 +564,7 @@ sources_change(struct daemon *d)
 {
 	for (struct source *s = d->sources; s != NULL; s = s->next) {
 		s->unwanted = !is_configured(d, s);
-		s->most = source_most(d->config, s);
+		s->most = source_size_max(d->config, s);
 		source_engine(s, s->unwanted ? NULL : d->engine);
 		if (s->kind == SOURCE_KERNEL)
 			kernel_channel(d->config, s);

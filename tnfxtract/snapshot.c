@@ -67,7 +67,7 @@ clean_header(const struct snapshot *s, unsigned char *block)
 
 /* Clears what was added to a block after it was looked at. */
 static enum live_copied
-snapshot_cut(unsigned char *block, struct live_use *use, uint32_t looked)
+drop_later_events(unsigned char *block, struct live_use *use, uint32_t looked)
 {
 	uint16_t valid = (uint16_t)looked;
 
@@ -87,7 +87,7 @@ copy_block(struct snapshot *s, uint32_t n, unsigned char *to)
 	enum live_copied r = tnf_live_copy(&s->live, (uint64_t)n * s->block_size, to, &s->seen[n]);
 
 	if (r == LIVE_COPIED)
-		r = snapshot_cut(to, &s->seen[n], looked);
+		r = drop_later_events(to, &s->seen[n], looked);
 	if (r == LIVE_COPIED && !clean_header(s, to))
 		r = LIVE_EMPTY;
 	s->result[n] = (unsigned char)r;
@@ -409,7 +409,7 @@ typedef uint32_t halves __attribute__((vector_size(16), aligned(8), may_alias));
 /* True if none of these words is an address of code, as is usual; compares all upper halves
    at once. */
 static bool
-have_none(const uint64_t *word, uint64_t start)
+are_no_addresses(const uint64_t *word, uint64_t start)
 {
 	const halves *h = (const void *)word;
 	const union { uint64_t word[2]; halves h; } upper = {
@@ -430,7 +430,7 @@ addrs_scan(struct addrs *a, const unsigned char *block, size_t valid)
 	uint64_t last = 0;
 
 	for (i = 0; i < n; i++) {
-		while (i + SCAN_AT_ONCE <= n && have_none(word + i, a->start))
+		while (i + SCAN_AT_ONCE <= n && are_no_addresses(word + i, a->start))
 			i += SCAN_AT_ONCE;
 		if (i < n && word[i] - a->start < CODE_END - a->start && word[i] != last) {
 			last = word[i];
