@@ -24,6 +24,7 @@
 #include "kernel-probes/import-impl.h"
 #include "kernel-probes/uprobe.h"
 
+#define ENOTSUPP 524	/* the kernel's own, which <errno.h> does not have */
 #define PMU	"/sys/bus/event_source/devices/uprobe/"
 
 static kp_uprobe_find_f *finder;
@@ -184,7 +185,8 @@ attach_site(struct kp *kp, struct kp_import *imp, const struct kp_uprobe_spec *s
 		return kp_event_refused(kp, event, "uprobe");
 	if (event < 0)
 		return kp_fail(kp, event, "%s: %s: the kernel puts no breakpoint there: %s",
-		    imp->name, spec->shown, strerror(-event));
+		    imp->name, spec->shown, event == -ENOTSUPP ? "it does not know how to "
+		    "execute the first instruction elsewhere" : strerror(-event));
 	opts.perf_event.bpf_cookie = cookie;
 	link = bpf_link_create(prog, event, BPF_PERF_EVENT, &opts);
 	close(event);

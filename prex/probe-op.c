@@ -79,6 +79,22 @@ tell_if_slow(struct shell *sh, struct application *a, const struct tnf_probe_att
 	return TNFCTL_ERR_NONE;
 }
 
+/* Tells of a probe that cannot be switched on, if an expression has selected it; the others go on.
+   One that is named is an error. */
+static tnfctl_errcode_t
+tell_if_refused(struct shell *sh, struct application *a, tnfctl_errcode_t err)
+{
+	bool regex = false;
+
+	for (size_t i = 0; i < a->op->selectors->n; i++)
+		regex |= a->op->selectors->v[i].value.is_regex;
+	if (!regex || strcmp(a->op->name, "enable") != 0)
+		return err;
+	if (a->slow++ < SLOW_TOLD)
+		shell_tell_detail(sh);
+	return TNFCTL_ERR_NONE;
+}
+
 /* A USDT probe of a process that is held may be a fast one: has the library find out, for which a
    program that has not begun runs to its start. */
 static tnfctl_errcode_t
@@ -127,8 +143,11 @@ apply_to(struct shell *sh, tnfctl_handle_t *h, tnfctl_probe_t *p,
 		if (err != TNFCTL_ERR_NONE)
 			return tell_if_slow(sh, a, &attrs, err);
 	}
-	if (err == TNFCTL_ERR_NONE)
+	if (err == TNFCTL_ERR_NONE) {
 		err = a->op->apply(h, p, (void *)a->op);
+		if (err != TNFCTL_ERR_NONE && added && sh->mode == MODE_USER && !is_fast(&attrs))
+			return tell_if_refused(sh, a, err);
+	}
 	if (added && is_kernels_now(h, p, &attrs)) {
 		if ((err = need_buffer(sh, h, a->op)) == TNFCTL_ERR_NONE)
 			err = a->op->apply(h, p, (void *)a->op);

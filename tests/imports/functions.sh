@@ -91,6 +91,13 @@ printf 'enable function=_dl_catch_error\n' | "$prex" --no-fast -p "$pid" > "$TMP
 grep -q 'the dynamic linker is at work' "$TMP/list" || fail "no reason: $(cat "$TMP/list")"
 printf 'list name probes function=/./\n' | "$prex" --no-fast -p "$pid" > "$TMP/list" 2>&1
 grep -q 'at most 512' "$TMP/list" || fail "as many functions as there are: $(head "$TMP/list")"
+# One function at which the kernel puts no breakpoint (its first instruction has a lock prefix) does
+# not end the command: the others are on.
+printf "enable function=/^pthread_spin_/\nlist name 'enable' probes function=/^pthread_spin_/\n" |
+	"$prex" -p "$pid" -o "$TMP/own.tnf" > "$TMP/list" 2>&1 || fail "pthread_spin_: $(cat "$TMP/list")"
+grep -q 'name=pthread_spin_unlock_entry enable=on' "$TMP/list" || fail "pthread_spin_: $(cat "$TMP/list")"
+grep -q 'name=pthread_spin_lock_entry enable=on' "$TMP/list" ||
+	grep -q 'pthread_spin_lock_entry: .*no breakpoint there' "$TMP/list" || fail "no reason: $(cat "$TMP/list")"
 victim_end
 control -k -c 'ktrace off'
 pins_are 0 || fail "links of a process that has ended: $(ls $pins)"
