@@ -27,8 +27,9 @@ const struct tnf_probe_ops TNF_API _tnf_probe_ops = {
 /*
  * A busy thread hits a probe.  Either it is still within its first hit (in an argument, a connected
  * function or a signal handler), or longjmp() or an exception has left the first hit, which will
- * never be committed.  True: the first hit was left, since its frame was: stacks grow down, and
- * the new frame is above it.
+ * never be committed.  True: the first hit was left, since its frame was.  Stacks grow down, and the
+ * new frame is above it; or the first frame is on the alternate signal stack, and the new one is not.
+ * False: the new hit is within the first, or we cannot tell.
  */
 bool
 tnf_hit_left(const struct thread *t, const void *setup, uintptr_t frame)
