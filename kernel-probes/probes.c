@@ -50,7 +50,7 @@ kp_row_condition(const struct kp *kp, char *buf, size_t n)
 	    units[u].name);
 }
 
-/* Of the catalogue, syscall_end alone has a condition: the programs know when its call began. */
+/* In the catalogue syscall_end alone has a condition: the programs know when its call began. */
 int
 kp_row_where(struct kp *kp, unsigned id, const char *text)
 {
