@@ -300,6 +300,10 @@ begin_thread(struct states *s, struct thread *t, int64_t now)
 {
 	states_leave(s, t, now);
 	release_held(s, t);
+	if (t->ended && s->change != NULL) {
+		states_unlink(s, t);
+		states_append(s, t);
+	}
 	t->id = ++*s->ids;
 	t->pid = 0;
 	t->lwpid = 0;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analysis/pairs.h"
+#include "analysis/states.h"
 #include "tests/check-run.h"
 #include "tests/reader/mkfile.h"
 
@@ -483,6 +484,43 @@ START_TEST(no_ends)
 }
 END_TEST
 
+static void
+no_change(void *arg, const struct state_span *span, bool left, void **user)
+{
+}
+
+/* An endless stream forgets threads that have ended before those that live, also where a living one
+   has the address of one that had ended. */
+START_TEST(ended_are_forgotten_first)
+{
+	static const struct { uint64_t tid; uint32_t lwpid; bool ends; } rows[] = {
+		{ 1, 11, false }, { 1, 11, true }, { 2, 12, false }, { 2, 12, true },
+		{ 2, 22, false }, { 3, 13, false }, { 4, 14, false },
+	};
+	unsigned state = mk_probe(made[0], "thread_state", "keys k;", "state:tnf_int32");
+	unsigned ends = mk_probe(made[0], "thread_exit", "keys k;", "");
+	struct states *s = states_new_endless(no_change, NULL, 3);
+	struct state_span span;
+	struct tnf_event ev;
+
+	for (unsigned i = 0; i < LENGTH(rows); i++) {
+		struct mk_thread t = { .pid = 1, .lwpid = rows[i].lwpid, .tid = rows[i].tid };
+
+		ck_assert(rows[i].ends ? mk_event(made[0], &t, ends, (int64_t)i) :
+		    mk_event(made[0], &t, state, (int64_t)i, 1));
+	}
+	open_stream(1);
+	while (tnf_stream_next(stream, &ev) == 1) {
+		ev.kernel = true;
+		ck_assert_uint_ne(states_feed(s, &ev), 0);
+	}
+	ck_assert(states_now(s, 2, &span) && span.lwpid == 22);
+	ck_assert(states_now(s, 3, &span) && states_now(s, 4, &span));
+	ck_assert(!states_now(s, 1, &span));
+	states_end(s);
+}
+END_TEST
+
 /* ---- what tells instances apart ---- */
 
 /*
@@ -639,6 +677,7 @@ main(void)
 	tcase_add_loop_test(tc, names_of_spans, 0, 3);
 	tcase_add_loop_test(tc, as_a_list, 0, LENGTH(maxima));
 	tcase_add_test(tc, no_ends);
+	tcase_add_test(tc, ended_are_forgotten_first);
 	tcase_add_test(tc, no_two_are_one);
 	tcase_add_test(tc, ids);
 	tcase_add_test(tc, no_more_than_the_limit);
