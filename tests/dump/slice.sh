@@ -62,6 +62,10 @@ for f in *.tnf; do
 	"$tnfdump" --no-header --columns probe "$f" | sort -u | comm -23 "$TMP/left" - | grep . && fail "--redact $f leaves texts"
 done
 [ "$texts" -gt 3 ] || fail "--redact: $texts texts"
+# In a pipe nobody can write the beginning last: a named one is refused, standard output is not.
+mkfifo "$TMP/pipe"
+"$tnfdump" --to tnf -o "$TMP/pipe" records.s390x.tnf 2> "$TMP/out" && fail "--to tnf into a named pipe"
+grep -q 'is no regular file.*write to standard output' "$TMP/out" || fail "a named pipe: $(cat "$TMP/out")"
 "$tnfdump" --redact records.s390x.tnf > "$TMP/out" 2>&1 && fail "--redact without --to tnf"
 # shellcheck disable=SC2046
 same -- $(find . -maxdepth 1 -name '*.tnf' ! -name '*empty*' | sort)

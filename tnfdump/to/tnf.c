@@ -207,7 +207,13 @@ open_output(struct dump *d, struct slice *s)
 	if (d->path != NULL) {
 		s->fd = open(d->path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC,
 		    0600);
-		return s->fd < 0 ? tnf_fail(d, "cannot create", errno) : 0;
+		if (s->fd < 0)
+			return tnf_fail(d, "cannot create", errno);
+		if (can_seek(s->fd))
+			return 0;
+		dump_error(d, "--to tnf: %s is no regular file, in which the end is written "
+		    "before the beginning: write to standard output (> %s)", d->path, d->path);
+		return -1;
 	}
 	if (isatty(STDOUT_FILENO)) {
 		dump_error(d, "--to tnf: standard output is a terminal: "
