@@ -31,11 +31,14 @@ static __always_inline u64 lock_kind(u32 flags)
 	return flags & (LOCK_READS | LOCK_WRITES) ? KIND_RWSEM : KIND_OTHER;
 }
 
-#define OWNER_READS	1	/* rw_semaphore: readers have it; the latest of them is noted, ... */
-#define READERS(count)	((u64)(count) << 1 >> 9)	/* ... and their number */
+/* A flag of an rw_semaphore's owner: readers have it, and the owner is the latest of them. */
+#define OWNER_READS	1
+/* The number of readers: an rw_semaphore's count without its highest bit and its 8 low flags. */
+#define READERS(count)	((u64)(count) << 1 >> 9)
 #define OWNER_FLAGS	7ull	/* in the low bits of the owner's address */
 
-/* The thread that has an rw_semaphore, with flags: its writer, or its only reader. */
+/* The thread that has an rw_semaphore, with flags: its writer, or the latest reader if one reader
+   alone has it; 0: several readers have it, or none has any more. */
 static __always_inline u64 rwsem_owner(struct rw_semaphore *s)
 {
 	u64 owner = BPF_CORE_READ(s, owner.counter);
@@ -73,21 +76,21 @@ struct user_mutex {
 	u32 kind;
 };
 
-#define MUTEX_CONTENDED	2		/* the lock, if threads wait for it; ... */
-#define MUTEX_WAITERS	0x80000000u	/* ... if it is robust, the owner and this bit */
+#define MUTEX_CONTENDED	2		/* the first word, while threads wait */
+#define MUTEX_WAITERS	0x80000000u	/* of a robust one: the owner's number and this bit */
 #define MUTEX_OWNER	0x3fffffffu
 #define MUTEX_KINDS	0x1ffu		/* all bits of a kind */
 #define THREADS_MAX	(1u << 22)
 
 /*
- * The number of the thread that has a mutex of glibc, or 0: a condition variable, a
- * semaphore, a lock of another library looks otherwise.  The program counts as its name
- * space does, so that numbers of nested ones mean nothing here.
+ * The number of the thread that has a mutex of glibc.  0: the futex does not look like a locked
+ * mutex (it is a condition variable, a semaphore or a lock of another library), or the program
+ * is in a nested pid namespace, whose numbers of threads are not the kernel's.
  */
 static __always_inline u32 futex_owner(struct task_struct *t, const struct call *c, u64 futex)
 {
 	struct user_mutex m;
-	u32 expected = c->arg[2];
+	u32 expected = c->arg[2];	/* futex(2)'s val: what the caller found in the first word */
 
 	if (c->nr != NR_futex || c->narrow || BPF_CORE_READ(t, thread_pid, level) != 0 ||
 	    bpf_probe_read_user(&m, sizeof m, (void *)futex) != 0)

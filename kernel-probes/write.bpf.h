@@ -3,10 +3,10 @@
  *
  * README says what the verifier asks of all programs here, and how we meet it.
  *
- * Each CPU fills blocks of its own.  It holds the block that it writes, the
- * last ones before, so that an idle CPU keeps its latest events, and some empty ones
- * ahead.  All other blocks are in a pool, from which CPUs take the oldest block first,
- * whichever CPU wrote it (buffer.bpf.c).
+ * Each CPU fills blocks of its own.  It holds KP_CPU_HOLDS of them: the one that it writes,
+ * KP_CPU_AHEAD empty ones that it will write next, and the ones that it wrote before, so that
+ * other CPUs do not overwrite the latest events of an idle one.  All other blocks are in a pool,
+ * from which CPUs take the oldest block first, whichever CPU wrote it (buffer.bpf.c).
  *
  * The kernel calls the programs of tracepoints and software events with preemption
  * disabled.  So the writers of a CPU nest (a thread, an interrupt in it, ...), and
@@ -15,9 +15,10 @@
  * bytes_valid over what all of them wrote, and takes new blocks for those that
  * were filled.  A reader up to bytes_valid sees whole records only.
  *
- * A kernel with PREEMPT_RT may preempt programs.  A writer whose depth differs
- * between its beginning and its end was not nested.  That is counted as
- * TNF_LOST_PREEMPTED, because a reader may have seen a record that was not whole.
+ * A kernel with PREEMPT_RT may preempt programs.  A writer that finds at its end another depth
+ * than it set at its beginning has overlapped with another writer of the CPU, and neither was
+ * nested in the other.  writer_leave() counts this as TNF_LOST_PREEMPTED, because a reader may
+ * have seen a record that was not whole.
  *
  * An event refers to a schedule record in its own block.  The position of the
  * latest one is a single word, which is stored when the record is complete.
@@ -80,7 +81,8 @@ struct hit {			/* an event under way */
 	u64 pos;
 	u32 depth;		/* of nested writers, with this one */
 	u32 number;		/* of the CPU */
-	u32 ref, rec;		/* where the event has references to its stacks, and these; or 0 */
+	u32 ref, rec;		/* bytes from the event's beginning to the references to its stacks,
+				   and to the records of these; 0: it has none */
 };
 
 #define SCHED_SIZE	((u32)sizeof(struct tnf_kernel_schedule))
@@ -97,13 +99,15 @@ static __always_inline struct kp_block *block_at(const struct kp_cpu *cpu, u64 p
 	return bpf_map_lookup_elem(&tnf_buf, &n);
 }
 
-/* Why a process is in the filter's set, or 0. */
+/* Returns the byte with the reasons for which a process is in the filter's set (enum
+   kp_filter_value).  The byte is 0 if the process is not in the set. */
 static __always_inline volatile u8 *filter_reasons(u32 pid)
 {
 	return &filter_set[pid & (KP_FILTER_MAX - 1)];
 }
 
-/* Does the filter, which is on, let events about a process through? */
+/* state.filter is not 0: does it let events about this process through, on this CPU?  In mode
+   KP_FILTER_OFF the CPUs alone decide. */
 static __always_inline bool filter_holds(u32 pid)
 {
 	u32 filter = state.filter, mode = filter & KP_FILTER_MODE, cpu;
@@ -154,8 +158,8 @@ static __always_inline bool probe_is_on(u64 probes)
 /*
  * ... and does the filter let events through that the current thread writes?
  *
- * Each call of a helper costs some 9 ns where the kernel guards returns, and the
- * current thread is a helper's answer.  A program that writes several events, or has
+ * Each call of a helper costs some 9 ns where the kernel guards returns, and to ask for the
+ * current thread is such a call.  A program that writes several events, or has
  * the thread as an argument of its hook, hands the thread over: is_on_by(), EVENT_BY().
  */
 static __always_inline bool is_on_by(struct task_struct *writer, u64 probes)
@@ -170,7 +174,8 @@ static __always_inline bool is_on(u64 probes)
 	return likely(!state.filter) || filter_holds(filter_key(bpf_get_current_task_btf()));
 }
 
-/* The same for an event about another process: the filter must let one of the two through. */
+/* The same for an event about another process: it is enough that the filter lets the subject or
+   the writer through. */
 static __always_inline bool is_on_about(u64 probes, u32 subject)
 {
 	return probe_is_on(probes) && (likely(!state.filter) || filter_holds(subject) ||
@@ -207,7 +212,11 @@ static __always_inline u32 write_quickly(struct hit *hit, u64 pos, u32 size,
 
 static __always_inline void writer_leave(struct hit *);
 
-/* Takes the stacks of an event of so many bytes; returns the bytes that it has with them. */
+/*
+ * Takes the stacks for an event that has 'size' bytes without them; returns its size with them.
+ * The records of stacks begin at a multiple of 8, behind the event (its size is such a multiple)
+ * or behind its two references (8 bytes), whichever ends later.
+ */
 static __always_inline u32 stack_begin(struct hit *hit, const struct stack_ask *ask, u32 size)
 {
 	u32 depth = (hit->depth - 1) & (STACK_DEPTHS - 1), bytes;
@@ -218,11 +227,12 @@ static __always_inline u32 stack_begin(struct hit *hit, const struct stack_ask *
 	hit->rec = (size > hit->ref + 8u ? size : hit->ref + 8u + 7) & ~7u;
 	if (f == NULL)
 		return hit->rec;
-	/* It goes through the map because the verifier refuses a pointer as a number. */
+	/* stack_look() gets ctx by way of the map: the verifier refuses a pointer as the argument
+	   of a function that takes a number. */
 	write_once(f->base, (u64)ask->ctx);
 	bytes = ask->of.kernel == 0 ? 0 :
 	    stack_look(depth, ask->key, ask->of.kernel, ask->tracepoint);
-	/* bpf_get_task_stack() finds nothing of an idle thread. */
+	/* bpf_get_stack(), since bpf_get_task_stack() finds nothing of an idle thread. */
 	if (ask->ctx != NULL && bytes != 0) {
 		barrier_var(bytes);	/* 5.15 takes the bound from a comparison of it alone */
 		if (bytes <= FRAMES * sizeof f->pc[0])
@@ -235,10 +245,10 @@ static __always_inline u32 stack_begin(struct hit *hit, const struct stack_ask *
 /*
  * Returns space for an event of 'size' bytes, with the numbers for its two head words, or
  * NULL: the event is lost, and counted.  The caller fills every byte and ends with
- * event_end().  'room' is a constant, the most that such an event takes; if it is not
- * constant, only the head can be written without a look at the block's end.  'tid' (the
- * address), 'pid' and 'tgid' are the current thread's.  This very program has read 'time',
- * and has not slept since.  'ask' is NULL: the event has no stacks.
+ * event_end().  'room' is the most that such an event takes.  If it is a constant, the verifier
+ * lets the caller write all of it; otherwise only the head, and the caller compares the rest
+ * with the block's end.  'tid' (the address), 'pid' and 'tgid' are the current thread's.  This
+ * very program has read 'time', and has not slept since.  'ask' is NULL: the event has no stacks.
  */
 static __always_inline struct kp_event *event_place_as(struct hit *hit, u64 time,
     u64 tid, u32 pid, u32 tgid, u32 size, u32 room, const struct stack_ask *ask,
@@ -248,7 +258,7 @@ static __always_inline struct kp_event *event_place_as(struct hit *hit, u64 time
 	u32 off, fixed = room;
 	u64 pos;
 
-	hit->time = time;		/* before any nested writer's */
+	hit->time = time;		/* no nested writer reads an earlier one */
 	hit->tid = tid;
 	hit->pid = pid;
 	hit->number = bpf_get_smp_processor_id();
@@ -266,8 +276,9 @@ static __always_inline struct kp_event *event_place_as(struct hit *hit, u64 time
 		goto lost;
 	off = write_quickly(hit, pos, size, room, distance, delta);
 	if (unlikely(off == 0)) {
-		/* The thread goes through memory: the verifier lets no kernel pointer be
-		   passed as a number.  All writers under way here have one thread. */
+		/* write_slowly() gets the thread by way of memory: the verifier lets no kernel
+		   pointer be passed as a number.  One word for each CPU is enough, as all
+		   writers that nest there have the same current thread. */
 		write_once(cpu->thread, tid);
 		pos = write_slowly(cpu, hit->time, (u64)tgid << 32 | pid, size, room);
 		if (pos == 0 || (hit->block = block_at(cpu, pos)) == NULL)
@@ -323,10 +334,11 @@ static __always_inline void *event_begin(void *ctx, struct hit *hit,
 	EVENT_BY(ctx, hit, bpf_get_current_task_btf(), name, type)
 
 /*
- * Ends what event_begin() began, also when that failed.  An interrupt that
- * writes after we have read the cursor, but before we set the depth to 0, is not
- * the outermost writer and commits nothing.  So the cursor is read once more at the
- * end, and what such an interrupt wrote is committed here.
+ * Ends what event_place_as() began.  event_place_as() calls this by itself where it fails, so a
+ * caller that got NULL must not end the event again.  An interrupt that writes after we have
+ * read the cursor, but before we set the depth to 0, is not the outermost writer and commits
+ * nothing.  So the cursor is read once more at the end, and what such an interrupt wrote is
+ * committed here.
  */
 static __always_inline void writer_leave(struct hit *hit)
 {
@@ -359,8 +371,9 @@ static __always_inline void event_end(struct hit *hit)
 	writer_leave(hit);
 }
 
-/* Nothing is recorded behind the event of this time, but for events of other CPUs that have
-   begun. */
+/* Switches all probes off.  After this only programs that have already looked at state.on write
+   events: those of other CPUs, or one that this program has interrupted.  If the buffer is
+   frozen already, the earlier time and reason stay. */
 static __always_inline void freeze(u64 by, u64 time)
 {
 	if (__sync_val_compare_and_swap(&state.frozen, 0, time) != 0)
@@ -407,8 +420,9 @@ static __always_inline void *batch_event(struct batch *b, u32 at, u32 probe)
 
 /*
  * Writes a schedule record behind the events, of the thread that runs next on this CPU: its
- * events find that record, without a call of write_slowly().  An interrupt that writes in
- * between has another thread, and writes a schedule record of its own.
+ * events find that record, without a call of write_slowly().  An interrupt that writes before
+ * the switch still has the old thread as its current one: the record does not fit, and the
+ * interrupt writes another.
  */
 static __always_inline void batch_schedule(struct batch *b, u32 at, u64 tid, u32 pid,
     u32 tgid)
