@@ -2,7 +2,7 @@
  * sites.c - where a jump may be put into the code of a program: the rules.
  *
  * The analysis of a file is kept for later questions: a library is the same in many
- * processes.  Files are told apart by what the kernel says of them; two files
+ * processes.  Files are told apart by device, inode, size and times (is_same()); two files
  * may claim the same build id.
  */
 #include <errno.h>
@@ -16,10 +16,10 @@
 #include "libtnfctl/code.h"
 #include "libtnfctl/sites.h"
 
-#define KEPT_MAX	16u	/* analyses that nobody uses */
+#define KEPT_MAX	16u	/* how many analyses are kept that nobody uses */
 #define RSEQ_ENTRY	32u	/* bytes of struct rseq_cs */
-#define RSEQ_START	8u	/* where it has the first address, ... */
-#define RSEQ_SIZE	16u	/* ... and the number of bytes from there */
+#define RSEQ_START	8u	/* in it: where the first address is, */
+#define RSEQ_SIZE	16u	/* and the number of bytes from there */
 
 struct refused_address {
 	uint64_t address;
@@ -35,11 +35,11 @@ struct sites {
 	unsigned users;
 	struct stat	file;
 	struct code	code;
-	const char	*refused;	/* the whole object */
+	const char	*refused;	/* why nothing in the object may be patched, or NULL */
 	struct refused_address *functions;	/* in order */
 	size_t		 nfunctions;
 	struct range	 sequences;	/* the section of restartable sequences */
-	struct range	*restarted;	/* they themselves */
+	struct range	*restarted;	/* the code of each */
 	size_t		 nrestarted;
 	bool		 failed;	/* no memory */
 };
@@ -82,8 +82,9 @@ note_name(void *arg, const char *name, uint64_t address, bool is_resolver)
 	return why == NULL || refuse_function(arg, address, why);
 }
 
-/* A restartable sequence (rseq(2)) is started again if the thread is interrupted inside; the kernel
-   knows that by the address. */
+/* A restartable sequence (rseq(2)) is started again if the thread is interrupted inside, which the
+   kernel sees by the thread's address.  Notes the sequence that begins at 'address' if 'place', where
+   this address stands, is the start_ip of a descriptor (struct rseq_cs); other places are left out. */
 static bool
 note_sequence(struct sites *s, uint64_t place, uint64_t address)
 {
@@ -118,7 +119,7 @@ sites_relocation(void *arg, uint64_t place, uint64_t address, bool is_resolver)
 }
 
 static bool
-note_sequences(void *arg, uint64_t address, uint64_t size)
+note_section(void *arg, uint64_t address, uint64_t size)
 {
 	((struct sites *)arg)->sequences = (struct range){ address, size };
 	return false;
@@ -153,7 +154,7 @@ by_address(const void *a, const void *b)
 static void
 find_refused(struct sites *s, struct elffile *e)
 {
-	tnf_elffile_sections(e, "__rseq_cs", note_sequences, s);
+	tnf_elffile_sections(e, "__rseq_cs", note_section, s);
 	if (tnf_elffile_is_fixed(e))
 		read_fixed_sequences(s);
 	tnf_elffile_relocations(e, sites_relocation, s);
@@ -162,7 +163,7 @@ find_refused(struct sites *s, struct elffile *e)
 		qsort(s->functions, s->nfunctions, sizeof *s->functions, by_address);
 }
 
-/* false and errno: it cannot be read. */
+/* false and errno: it cannot be read, or ENOMEM. */
 static bool
 analyse(struct sites *s, struct elffile *e)
 {
@@ -215,7 +216,8 @@ is_same(const struct stat *a, const struct stat *b)
 	    a->st_ctim.tv_sec == b->st_ctim.tv_sec && a->st_ctim.tv_nsec == b->st_ctim.tv_nsec;
 }
 
-/* The one that is kept for this file, or else 'fresh', if there is one, from now on. */
+/* Returns the analysis that is kept for this file, which has one user more.  If there is none, keeps
+   'fresh' from now on and returns it; NULL: returns NULL. */
 static struct sites *
 kept_use(const struct stat *st, struct sites *fresh)
 {
@@ -286,7 +288,8 @@ function_refused(const struct sites *s, uint64_t address)
 	return found != NULL ? found->why : NULL;
 }
 
-/* Is there an instruction of the function there, and is the function one that may be patched? */
+/* Why the function may not be patched at all, or not at this address, where perhaps no instruction
+   begins; NULL: it may. */
 static const char *
 frame_refused(const struct sites *s, const struct code_frame *f, uint64_t address)
 {
@@ -313,6 +316,7 @@ bytes_refused(const struct sites *s, const struct site *site)
 		if (tnfctl_code_is_marked(&s->code, site->address + i))
 			return "branch into it";
 	for (size_t i = 0; i < s->nrestarted; i++)
+		/* Differences wrap: if the subtrahend is above, the difference is huge. */
 		if (site->address - s->restarted[i].start < s->restarted[i].size ||
 		    s->restarted[i].start - site->address < site->length)
 			return "the kernel starts it again (rseq)";
@@ -329,7 +333,8 @@ judge(const struct sites *s, struct site *site)
 
 	if ((p = tnfctl_code_at(&s->code, site->address, &left)) == NULL)
 		return "it is not in the file's code";
-	/* For 64-bit ARM gcc puts the nops of -fpatchable-function-entry before the frame. */
+	/* For 64-bit ARM gcc puts the nops of -fpatchable-function-entry before the frame: there a
+	   site without a frame is judged by its instructions. */
 	if (f == NULL && tnfctl_move_needs_branches)
 		return "nothing says where it ends (no call frame information)";
 	if (f != NULL && (why = frame_refused(s, f, site->address)) != NULL)
@@ -340,7 +345,9 @@ judge(const struct sites *s, struct site *site)
 	return bytes_refused(s, site);
 }
 
-/* Finds the place for the jump at the first instruction that is at ret->address, or behind it. */
+/* Moves ret->address to where the jump goes: behind the endbr64 of a function, or else behind a first
+   instruction that is shorter than the jump, as a uprobe may replace it.  Returns why the site is
+   refused, or NULL. */
 static const char *
 place_jump(const struct sites *s, struct site *ret)
 {

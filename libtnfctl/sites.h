@@ -6,10 +6,11 @@
  * a pad, which calls the probe, executes the instructions that the jump has replaced, and
  * jumps back behind them.  This is sound only if no thread comes to a byte inside of the
  * jump: the analysis here looks for everything in the file that may lead there, and refuses
- * the site if it finds something.  A uprobe of the kernel, which anybody may put there later, executes the
- * first instruction elsewhere and goes on behind it: so the jump begins there.  Threads that
- * stand in the jump when it is written are the caller's affair, and so is everything else that is not in the file: seccomp, a
- * shadow stack, code that was made at run time, breakpoints.
+ * the site if it finds something.  A uprobe of the kernel, which anybody may put there later,
+ * executes the first instruction elsewhere and goes on behind it: so the jump begins behind a
+ * short first instruction.  Threads that stand in the jump when it is written are the caller's
+ * affair, and so is everything else that is not in the file: seccomp, a shadow stack, code that
+ * was made at run time, breakpoints.
  *
  * Files are untrusted.  Addresses are those of the file, without the bias, unless a
  * comment says "live".  Reasons are static strings that fit behind "fast=no: ".
@@ -52,7 +53,7 @@ struct sites;
  * NULL and errno: ENOEXEC, no ELF file of this machine; ENOMEM; EFBIG.  An object that must not
  * be patched at all is none of these: each of its sites has the reason.
  *
- * The result is kept, and the next call for a file of the same build, also from another thread,
+ * The result is kept, and the next call for the same file, also from another thread,
  * returns it at once.  A site of it may be asked for by several threads at once.
  */
 struct sites *tnfctl_sites_open(int fd);

@@ -3,14 +3,14 @@
  *
  * While a return's probe is on, each call of the function gets a trampoline as the address to
  * return to.  The real address is kept in a table, by the place on the stack where it belongs:
- * one table for the process, so it does not matter which thread or which stack a function goes on
- * on.  Call frame information of the trampoline (arch/) looks the address up in the same table; so
+ * one table for the process, so it does not matter on which thread or which stack a function
+ * continues.  Call frame information of the trampoline (arch/) looks the address up in the same table; so
  * exceptions, threads that end and debuggers find the callers.  The layout of the
  * table is known there, too.
  *
  * A function that is left by longjmp() or an exception leaves its entry behind.  The next call at
- * the same place takes the entry over, and a call that finds its set full looks which of the others
- * are still on a stack.
+ * the same place frees the entry, and a call that finds its set full frees those whose places on a
+ * stack do not have the trampoline any more (sweep()).
  */
 #include <sys/mman.h>
 #include <sys/uio.h>
@@ -21,10 +21,10 @@
 #define WAYS		4u
 #define KEY_MIX		0x9e3779b97f4a7c15u
 #define CLAIMED		1u	/* in a key: nobody else may touch the entry */
-#define LEVELS		3u	/* a function may go on in another by a jump: so often */
+#define LEVELS		3u	/* how many functions may leave by a jump before one returns */
 
-/* 'key': the place, and how often the function that was called there has gone on in another, in
-   bits 1 and 2; 0: free. */
+/* 'key': the place, and in bits 1 and 2 the level: how often the function that was called there had
+   left for another by a jump.  A key of 0: the entry is free. */
 struct call {
 	uint64_t key;
 	uint64_t to;		/* the address to return to */
@@ -95,8 +95,10 @@ sweep(struct call_set *s)
 	}
 }
 
-/* The level of a new call at this place; LEVELS + 1: there is no room.  jumped: another function
-   has been called there, and has gone on in this one.  Otherwise entries of the place are old. */
+/* The level of a new call at this place.  More than LEVELS: its return is not recorded, as there were
+   too many jumps, or the place has the trampoline but no entry.  jumped: the place has the
+   trampoline, since another function was called there and left for this one by a jump.  If not,
+   the entries of the place are old, and are freed. */
 static unsigned
 level_of(struct call_set *s, uint64_t place, bool jumped)
 {
@@ -136,13 +138,14 @@ tnf_fast_call(const struct tnf_fast_regs *r, const struct tnf_fast_site *site)
 	}
 	c->to = *word;
 	c->site = site;
-	/* First the word: an entry whose place has another one is free for others. */
+	/* First the word: once the key is not CLAIMED, sweep() of another thread frees the entry if
+	   its place does not have the trampoline. */
 	__atomic_store_n(word, (uintptr_t)tnf_fast_return, __ATOMIC_RELEASE);
 	__atomic_store_n(&c->key, place | level << 1, __ATOMIC_RELEASE);
 }
 
-/* The latest entry of the place; there is one, or the function was called twice as setjmp() is,
-   which refused.c knows. */
+/* The latest entry of the place.  There is none if a function has returned twice, as setjmp() does;
+   libtnfctl/refused.c refuses the returns of such functions. */
 static struct call *
 latest(struct call_set *s, uint64_t place)
 {
@@ -171,6 +174,7 @@ tnf_fast_returned(struct tnf_fast_regs *r)
 	struct call *c;
 	uint64_t to;
 
+	/* A function that left by a jump has returned, too: its entry follows the one to which it left. */
 	do {
 		c = latest(s, place);
 		to = c->to;

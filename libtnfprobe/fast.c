@@ -16,8 +16,9 @@
 #define RED_ZONE	128u
 #define PAGE		4096u
 
-/* No array of it is written by an index.  AddressSanitizer must not move 'setup' off the stack:
-   its address tells a hit that longjmp() has left from one that goes on. */
+/* A function without the stack's guard, since it writes no array of its own by an index, and without
+   AddressSanitizer, which would move 'setup' off the stack: the address of 'setup' tells a hit that
+   longjmp() has left from one that goes on. */
 #if __has_attribute(no_stack_protector)
 #define NO_GUARD	__attribute__((no_stack_protector, no_sanitize_address))
 #else
@@ -57,7 +58,8 @@ load(const void *at, unsigned size)
 	}
 }
 
-/* Is the memory there for certain?  A variable of the program, or in its frame. */
+/* Is the memory there for certain?  Yes if it is at a constant distance from the instruction or the
+   stack pointer, or near the stack pointer. */
 static bool
 is_sure(const struct tnf_fast_regs *r, const struct tnf_fast_value *v, uint64_t at)
 {
@@ -209,6 +211,8 @@ holds(const struct tnf_fast_regs *r, const struct tnf_fast_site *site,
 	return compares(c->sign ? (uint64_t)((int64_t)x >> cut) : x >> cut, c->with[0], c);
 }
 
+/* The conditions are alternatives, of which one must hold.  An alternative begins at a condition with
+   'first'; it holds if all its conditions do. */
 static bool __attribute__((noinline))
 where_holds(struct tnf_fast_regs *r, const struct tnf_fast_site *site)
 {
@@ -268,8 +272,8 @@ _Static_assert(offsetof(struct tnf_fast_site, pushed) == 36, "arch/x86-64.S: FAS
 _Static_assert(sizeof(struct tnf_fast_site) == 1064,
     "ABI: a controller of another release steps through the sites by this");
 
-/* Called by a trampoline.  The common case calls no function, so that no register has to be kept for
-   it; while the probe is on, but neither traced nor connected, nothing is done. */
+/* Called by a trampoline.  The common case calls no function, so that this one need not save registers.
+   While the probe is on, but neither traced nor connected, it records nothing. */
 void NO_GUARD
 tnf_fast_hit(struct tnf_fast_regs *r, const struct tnf_fast_site *site)
 {
@@ -296,6 +300,7 @@ tnf_fast_hit(struct tnf_fast_regs *r, const struct tnf_fast_site *site)
 	}
 	for (; v < end; v++)
 		put_plain(r, v, event);
+	/* If not, another hit took this one for left (tnf_hit_left()), and has the thread's event. */
 	if (likely(t->setup == r))
 		event_end(t);
 }
