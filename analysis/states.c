@@ -13,7 +13,7 @@
 #define SYSTEM	1u
 #define TRAP	2u
 #define CPUS_MAX	4096	/* on CPUs above, the running thread is not known */
-#define HELD_MAX	65536	/* spans of threads without numbers, all in all */
+#define HELD_MAX	65536	/* spans that wait for their threads' numbers; more are passed on without */
 
 enum what { W_UNKNOWN, W_NONE, W_STATE, W_CREATE, W_EXIT, W_SYSTEM, W_USER, W_INTERRUPT, W_RESUME };
 
@@ -25,7 +25,7 @@ struct meaning {
 };
 
 struct thread {
-	struct thread	*next, *before;	/* in order of first sight */
+	struct thread	*next, *before;	/* in the list of struct states */
 	uint32_t	 id;
 	uint64_t	 tid;
 	int32_t		 pid;
@@ -49,9 +49,10 @@ struct states {
 	void		*arg;
 	size_t		 max;		/* threads */
 	struct map	 threads;	/* by tid: struct thread */
-	struct thread	*first, *end;	/* in order of first sight */
+	struct thread	*first, *end;	/* in order of first sight; if there is 'change', threads
+					   that have ended come before */
 	struct thread	*newest;	/* wrote the last event */
-	uint32_t	 own_ids, *ids;	/* thread ids; all machines share those of the first */
+	uint32_t	 own_ids, *ids;	/* the latest id; 'ids': the first machine's, which gives all */
 	unsigned	 host;
 	struct states	**others;	/* further machines, by number - 1; NULL: none yet */
 	unsigned	 n_others;
@@ -294,7 +295,7 @@ states_enter(struct states *s, struct thread *t, unsigned state, int64_t now)
 	}
 }
 
-/* Begins another thread at the same address. */
+/* Another thread begins, at the address (tid) where 't' had one before. */
 static void
 begin_thread(struct states *s, struct thread *t, int64_t now)
 {
@@ -330,7 +331,7 @@ end_thread(struct states *s, struct thread *t, int64_t now)
 static bool
 is_running(unsigned state)
 {
-	/* A thread in a fault may also be asleep. */
+	/* Not the states of faults, in which a thread may be asleep. */
 	return state == USER || state == SYSTEM || state == TRAP || state == STATES_INTERRUPT;
 }
 

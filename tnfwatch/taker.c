@@ -28,7 +28,7 @@
 #define CLOSE_NS	(10 * SECOND)
 #define BUSY_TRIES	20
 #define BUSY_MS		250
-#define LIBRARIES_TRIES	4	/* for a program that may have mapped more meanwhile */
+#define LIBRARIES_TRIES	4	/* while words of 'enable' mean no probe: libraries may be mapped yet */
 #define NAMES_MAX	1000	/* for trace files of one process number */
 #define ROOM	(4 << 20)	/* of the socket: a build makes thousands a second */
 
@@ -304,8 +304,8 @@ take_file(tnfctl_handle_t *h, const struct config *c, const struct config_proces
 	return tnfctl_buffer_alloc(h, r->path, (unsigned int)p->size);
 }
 
-/* Lets go of the process.  If a thread deep in the kernel cannot be let go within CLOSE_NS, the
-   kernel does so when this child ends: other processes wait to be taken. */
+/* Lets go of the process, and tries so for CLOSE_NS at most, as other processes wait to be taken.  If a
+   thread sleeps deep in the kernel for longer, the kernel lets it go when this child ends. */
 static void
 let_go(tnfctl_handle_t *h)
 {
@@ -351,8 +351,9 @@ take_hold(const struct config_process *p, struct taker_report *r, tnfctl_handle_
 	return err == TNFCTL_ERR_NONE && p->fast ? tnfctl_import_add(*ret, "fast", NULL) : err;
 }
 
-/* Waits while the program perhaps makes its ring.  We give a ring to a program that must not make
-   one (its user is another than ours), and to one with a seccomp filter. */
+/* Waits while the program is perhaps making its own ring (libtnfprobe/auto-watch.c).  A program of
+   another user must not make one, so we do not wait for it; one with a seccomp filter does not make
+   one, and gets its ring from us after the wait. */
 static void
 wait_for_start(const struct config *c, const struct config_process *p, pid_t pid)
 {
@@ -388,6 +389,7 @@ take_all(const struct config *c, const struct config_process *p, tnfctl_handle_t
 	else if (*r->probes.refused != '\0')
 		snprintf(r->detail, sizeof r->detail, "%s", r->probes.refused);
 	else if (alone && (r->probes.n > 0 || p->enable == NULL))
+		/* The reason why there is no library does not matter: the kernel records. */
 		*r->detail = '\0';
 	let_go(h);
 	return err;
@@ -420,7 +422,8 @@ taker_take(const struct taking *t, pid_t pid, unsigned section)
 	for (int i = 0;; i++) {
 		err = take_once(t->c, p, &r, &alone);
 		/* Another controller may have the process, or the kernel, for a moment.  A program
-		   that is left alone maps its libraries after its start. */
+		   that we do not stop may map libraries after this look: while words of 'enable'
+		   mean no probe, look again. */
 		if (i == BUSY_TRIES || (err != TNFCTL_ERR_BUSY && (err != TNFCTL_ERR_NONE ||
 		    !alone || r.probes.unused == 0 || i >= LIBRARIES_TRIES)))
 			break;
@@ -508,7 +511,7 @@ taker_event(void *arg, enum connector_what what, pid_t pid, int status)
 	switch (what) {
 	case CONNECTOR_EXEC:
 		if (process_section_of(t->c, pid) >= 0) {
-			is_new(t, pid);
+			is_new(t, pid);		/* notes it, so that no scan takes it again */
 			taker_try(t, pid);
 		}
 		break;

@@ -1,8 +1,8 @@
 /*
  * tnf.c - writes the kept events as a new trace: blocks, directory, header.
  *
- * The file is written in place if possible, otherwise made in a temporary file and then
- * copied: headers are known last.
+ * Headers stand at the front and are known last.  So the output is written in place; only if it
+ * is standard output and cannot be sought in, a temporary file is written and then copied there.
  */
 #include <sys/stat.h>
 
@@ -277,7 +277,8 @@ slice_event(struct dump *d, const struct tnf_event *ev)
 	struct slice *s = d->state;
 	struct tnf_event host = *ev;
 
-	/* Several files share one context, which has the machine's numbers. */
+	/* Several files share one context, in which processes have the machine's numbers, and not
+	   those of their pid namespaces: so the events get these, too. */
 	if (d->n_inputs > 1)
 		origin_host(d, ev, &host.pid, &host.lwpid);
 	int error = tnfw_event(&s->w, &host);
@@ -292,6 +293,7 @@ slice_event(struct dump *d, const struct tnf_event *ev)
 		    "narrow it down, with --from and --until");
 		return -1;
 	}
+	/* ENOSPC without a failed write: the directory is full. */
 	if (error == ENOSPC && s->w.error == 0) {
 		dump_error(d, "--to tnf: more than %u probes",
 		    TNFW_PROBES_MAX);
