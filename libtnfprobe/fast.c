@@ -200,7 +200,7 @@ static bool
 holds(const struct tnf_fast_regs *r, const struct tnf_fast_site *site,
     const struct tnf_fast_condition *c)
 {
-	unsigned cut = 56 - 8 * ((c->size - 1u) % 8);
+	unsigned cut = 56 - 8 * ((c->size - 1u) % 8);	/* the bits of a word above 'size' bytes */
 	uint64_t x;
 
 	if (c->value >= site->n)

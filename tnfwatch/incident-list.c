@@ -1,5 +1,5 @@
 /*
- * incident-list.c - the incidents that are kept.
+ * incident-list.c - the incidents that are kept, and which of them makes room for others.
  */
 #include <sys/file.h>
 
@@ -255,7 +255,7 @@ incident_to_remove(const struct kept *k, size_t n)
 }
 
 static uint64_t
-kept_remove(const struct config *c, struct kept *k)
+incident_drop(const struct config *c, struct kept *k)
 {
 	uint64_t size = k->size;
 	int e = incident_remove(c, k->id);
@@ -286,7 +286,7 @@ incident_make_room(const struct config *c)
 		free(path);
 	}
 	while (used > c->limit && (i = incident_to_remove(k, n)) < n) {
-		freed = kept_remove(c, &k[i]);
+		freed = incident_drop(c, &k[i]);
 		used -= freed < used ? freed : used;
 	}
 	names_free(list, n);
