@@ -100,6 +100,7 @@ info()
 # counting SCRIPT CMD...: CMD, once bpftrace runs SCRIPT beside
 counting()
 {
+	: >"$BENCH_TMP/bpftrace"	# else it is the last one that is found to be ready
 	bpftrace -e "BEGIN { printf(\"ready\\n\"); } $1" >"$BENCH_TMP/bpftrace" 2>&1 9>&- &
 	_pid=$! _n=0
 	shift
