@@ -290,6 +290,8 @@ kp_attach_sync(struct kp *kp)
 			return r;
 	}
 	kp->state->fault_ends = sees_fault_ends(programs);
+	if (probes & ~kp->state->on & KP_BIT(KP_SYSCALL_END))
+		kp->state->call_since = (__u64)clock_ns(CLOCK_MONOTONIC);
 	__atomic_store_n(&kp->state->on, probes | (kp_imports_wanted(kp) ? KP_IMPORTED : 0),
 	    __ATOMIC_RELEASE);
 	/* A program may have frozen the buffer meanwhile. */

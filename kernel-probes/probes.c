@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "common/proc.h"
 #include "kernel-probes/handle.h"
 #include "kernel-probes/import.h"
 
@@ -73,7 +74,9 @@ kp_row_where(struct kp *kp, unsigned id, const char *text)
 		    "duration that is exceeded: duration > 50ms");
 	kp->state->call_longer = w.c[0].value[0] -
 	    (w.c[0].op == KP_W_AT_LEAST && w.c[0].value[0] > 0);
-	return kp_attach_sync(kp);
+	r = kp_attach_sync(kp);
+	kp->state->call_since = (__u64)clock_ns(CLOCK_MONOTONIC);
+	return r;
 }
 
 int
@@ -116,11 +119,13 @@ kp_probe_get(struct kp *kp, unsigned id, struct kp_probe *ret)
 	if (kp->state->stack[id].user != 0)
 		n += snprintf(kp->attrs + n, sizeof kp->attrs - n, "ustack %u;",
 		    kp->state->stack[id].user);
-	kp_row_condition(kp, condition, sizeof condition);
-	if (id == KP_SYSCALL_END && condition[0] != '\0')
-		n += snprintf(kp->attrs + n, sizeof kp->attrs - n, "where '%s';", condition);
-	if (id == KP_SYSCALL_END && kp->state->call_freezes)
-		n += snprintf(kp->attrs + n, sizeof kp->attrs - n, "then freeze;");
+	if (id == KP_SYSCALL_END) {
+		kp_row_condition(kp, condition, sizeof condition);
+		if (condition[0] != '\0')
+			n += snprintf(kp->attrs + n, sizeof kp->attrs - n, "where '%s';", condition);
+		if (kp->state->call_freezes)
+			n += snprintf(kp->attrs + n, sizeof kp->attrs - n, "then freeze;");
+	}
 	if (why[0] != '\0')
 		snprintf(kp->attrs + n, sizeof kp->attrs - n, "unavailable %s;", why);
 	ret->id = id;

@@ -573,6 +573,7 @@ struct kp_shared {
 	__u64 image_end;	/* the kernel's own text and data end */
 	__u64 stacks;		/* KP_BIT()s: those whose events have stacks */
 	__u64 call_longer;	/* ns; syscall_end is written if a call took longer; 0: always */
+	__u64 call_since;	/* ns, CLOCK_MONOTONIC; beginnings of calls before were not all seen */
 
 	__u32 magic;
 	__u32 layout;

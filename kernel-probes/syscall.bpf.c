@@ -30,17 +30,18 @@ static __always_inline void call_begins(struct task_struct *me)
 		c->call = bpf_ktime_get_ns();
 }
 
-/* Has the call that ends taken long enough?  A call whose beginning was not seen has not. */
+/* True if the call that ends has taken long enough.  Of a call whose beginning was not seen, the
+   context has none, or that of an earlier call, before the programs were on without a break. */
 static __always_inline bool call_was_long(void)
 {
 	struct context *c = my_context();
 	u64 began;
 
-	if (c == NULL || c->call == 0)
+	if (c == NULL)
 		return false;
 	began = c->call;
 	c->call = 0;
-	return bpf_ktime_get_ns() - began > state.call_longer;
+	return began > state.call_since && bpf_ktime_get_ns() - began > state.call_longer;
 }
 
 SEC("raw_tp/sys_enter")

@@ -17,6 +17,7 @@
 #define PAGE		4096u
 #define PAGES		4096u	/* of code, that are remembered */
 #define PIECE		1024u	/* words by one system call: IOV_MAX */
+#define EDITS		2	/* index behind enum later_when */
 #define EDITS_MIN	8u	/* fewer are written one by one */
 
 struct edit {
@@ -31,15 +32,14 @@ struct word {
 
 struct later {
 	bool	 on;		/* what waits switches probes on */
-	bool	 may_write;	/* code has been written, and was there afterwards */
+	bool	 allowed;	/* code was written at once, and was there afterwards: more may wait */
 	struct edit *edits;
 	struct word *words[2];
-	size_t	 n[3], room[3];	/* of words, and of edits */
+	size_t	 n[3], room[3];	/* of words by enum later_when, and at EDITS of edits */
 	bool	 looked;	/* at pages */
 	uintptr_t page_at[PAGES]; /* 0: none */
 	uint8_t	 page[PAGES][PAGE];
 };
-#define EDITS		2
 
 /* The file that is mapped where code is written. */
 struct origin {
@@ -236,10 +236,10 @@ tnfctl_later_look(struct proc *p, bool on, uintptr_t at, void *buf, size_t n)
 }
 
 void
-tnfctl_later_may(struct proc *p)
+tnfctl_later_allow(struct proc *p)
 {
 	if (p->later != NULL)
-		p->later->may_write = true;
+		p->later->allowed = true;
 }
 
 bool
@@ -248,7 +248,7 @@ tnfctl_later_code(struct proc *p, bool on, uintptr_t at, const uint8_t *from, co
 	struct later *l = later_of(p, on);
 	struct edit *e;
 
-	if (l == NULL || !l->may_write || at % PAGE + LATER_CODE > PAGE ||
+	if (l == NULL || !l->allowed || at % PAGE + LATER_CODE > PAGE ||
 	    (e = add(l, EDITS, &l->edits, sizeof(*e))) == NULL)
 		return false;
 	e->at = at;
@@ -261,7 +261,7 @@ bool
 tnfctl_later_word(struct proc *p, bool on, enum later_when when, uintptr_t at, uint32_t value)
 {
 	struct later *l = later_of(p, on);
-	struct word *w = l == NULL || !l->may_write ? NULL :
+	struct word *w = l == NULL || !l->allowed ? NULL :
 	    add(l, when, &l->words[when], sizeof(*w));
 
 	if (w == NULL)

@@ -279,7 +279,7 @@ exchange(tnfctl_handle_t *h, bool on, uintptr_t at, const uint8_t *from, const u
 	if (!h->ops->write(h, at, to, sizeof(now)) || !h->ops->read(h, at, now, sizeof(now)) ||
 	    memcmp(now, to, sizeof(now)) != 0)
 		return tnfctl_error_set(TNFCTL_ERR_ACCES, "its code cannot be written");
-	tnfctl_later_may(p);
+	tnfctl_later_allow(p);
 	return TNFCTL_ERR_NONE;
 }
 

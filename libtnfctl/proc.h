@@ -206,9 +206,9 @@ bool	tnfctl_proc_write(struct proc *, uintptr_t, const void *, size_t);
 #define LATER_CODE	5	/* bytes of code that change at once, within a page */
 enum later_when { LATER_FIRST, LATER_LAST };	/* before code is changed, or after it */
 bool	tnfctl_later_word(struct proc *, bool on, enum later_when, uintptr_t, uint32_t);
-/* False: it is to be written at once, and if that is well, tnfctl_later_may() says so. */
+/* False: it is to be written at once, and if that is well, tnfctl_later_allow() says so. */
 bool	tnfctl_later_code(struct proc *, bool on, uintptr_t, const uint8_t *from, const uint8_t *to);
-void	tnfctl_later_may(struct proc *);
+void	tnfctl_later_allow(struct proc *);
 /* Reads code, as it is without what waits. */
 bool	tnfctl_later_look(struct proc *, bool on, uintptr_t, void *, size_t);
 /* Writes all that waits; changed: code that was looked at may be another from now on. */

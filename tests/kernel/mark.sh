@@ -98,7 +98,7 @@ k 'trace name=syscall_start then freeze' && fail "a probe that has no condition 
 
 # A call that takes long freezes: no shorter call has an end in the buffer, and nothing comes
 # behind the end of the long one, whose beginning is there.
-k "ktrace off; pfilter add name=sleep; enable name=syscall_start; trace name=syscall_start
+k "ktrace off; pfilter delete 1; pfilter delete name=work; pfilter add name=sleep; enable name=syscall_start; trace name=syscall_start
 	trace name=syscall_end where 'duration > 1s' then freeze; ktrace on" || fail "$(cat "$TMP/err")"
 sleep 0.001; sleep 0; sleep 1.5; sleep 0.001
 k 'list where then probes name=syscall_end; ktrace' || fail "$(cat "$TMP/err")"
@@ -117,6 +117,33 @@ last >/dev/null
 "$tnfdump" --to jsonl "$TMP/buf" >"$TMP/json"
 within "ends of short calls without the condition" \
 	"$(jq -s --argjson t "$t" 'map(select(.probe == "syscall_end" and .time > $t)) | length' "$TMP/json")" 5 100000
+
+# A call whose beginning was not seen is not long: the probe was off when it began, and the same
+# thread's call before, which began long ago, ended at that time, too.
+mkfifo "$TMP/bytes"
+python3 -u -c 'import os, sys
+fd = os.open(sys.argv[1], os.O_RDWR)
+for i in range(5):
+    print(i)
+    os.read(fd, 1)' "$TMP/bytes" >"$TMP/reads" & reader=$!
+at_exit "kill $reader 2>/dev/null"
+exec 8>"$TMP/bytes"
+is_at() { [ "$(tail -n 1 "$TMP/reads")" = "$1" ] && is_asleep $reader; }
+byte() { printf x >&8; wait_for 60 is_at "$1" || fail "read $1: $(cat "$TMP/reads")"; }
+wait_for 60 is_at 0 || fail "the reader does not read"
+k "pfilter delete name=sleep; pfilter add $reader; trace name=syscall_end where 'duration > 2s' then freeze
+	ktrace on" || fail "$(cat "$TMP/err")"
+byte 1
+k 'disable name=syscall_end' || fail "$(cat "$TMP/err")"
+sleep 2.2
+byte 2
+k 'enable name=syscall_end' || fail "$(cat "$TMP/err")"
+byte 3
+k ktrace && grep -q '^Tracing is on' "$TMP/out" || fail "a call whose beginning was not seen: $(cat "$TMP/out")"
+sleep 2.2
+byte 4
+k ktrace && grep -q 'frozen .*: syscall_end where duration > 2s$' "$TMP/out" || fail "a long call: $(cat "$TMP/out")"
+k 'ktrace on' || fail "$(cat "$TMP/err")"
 k 'freeze the end; buffer dealloc; buffer' || fail "$(cat "$TMP/out" "$TMP/err")"
 k 'buffer alloc 1m' || fail "$(cat "$TMP/err")"
 k 'buffer dealloc' || fail "$(cat "$TMP/err")"

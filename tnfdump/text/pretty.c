@@ -290,6 +290,13 @@ pretty_value(struct dump *d, struct out *o, const struct tnf_event *ev,
 		tell_partial(d, ev->file);
 }
 
+/* Sizes and threads are the number in other words. */
+static bool
+kind_differs(enum pretty_kind kind)
+{
+	return kind != PRETTY_SIZE && kind != PRETTY_THREAD;
+}
+
 bool
 pretty_differs(struct dump *d, const struct tnf_event *ev, const struct tnf_value *v,
     const char *name)
@@ -298,7 +305,7 @@ pretty_differs(struct dump *d, const struct tnf_event *ev, const struct tnf_valu
 	    pretty_kind(v->type, name);
 
 	if (kind != PRETTY_NONE)
-		return kind != PRETTY_SIZE && kind != PRETTY_THREAD;
+		return kind_differs(kind);
 	return !v->null && (pretty_event_name(ev, v->type, name, v->u.i) != NULL ||
 	    labels_put(d, NULL, ev, v, name));
 }
@@ -309,7 +316,7 @@ pretty_can_differ(const struct tnf_probe *p, const struct tnf_member *m)
 	enum pretty_kind kind = pretty_kind(m->type, m->name);
 
 	if (kind != PRETTY_NONE)
-		return kind != PRETTY_SIZE && kind != PRETTY_THREAD;
+		return kind_differs(kind);
 	return strcmp(m->name, "sysnum") == 0 || labels_possible(p);
 }
 
