@@ -31,7 +31,8 @@ build_go() {
 }
 build_java() {
 	jdk=$(dirname "$(dirname "$(readlink -f "$(command -v javac)")")")
-	(cd "$work/java" && make && javac -cp "tnf.jar:$lttng_jar" -d classes "$bench_dir/languages/Bench.java") &&
+	(cd "$work/java" && make && javac -cp "tnf.jar:$lttng_jar" -d classes "$bench_dir/languages/Bench.java" \
+	    ${lttng_jar:+"$bench_dir/languages/BenchLttng.java"}) &&
 	    cc -O2 -fPIC -shared -I"$jdk/include" -I"$jdk/include/linux" -o "$work/java/libfloor.so" "$bench_dir/languages/floor.c"
 }
 build_node() {

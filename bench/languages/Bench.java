@@ -1,5 +1,4 @@
 import java.util.function.IntConsumer;
-import org.lttng.ust.LTTngUst;
 import tnf.Probe;
 
 /**
@@ -15,11 +14,6 @@ public final class Bench {
                 HIT.hit(i, 2);
     }
 
-    static void lttng(int loops) {
-        for (int i = 0; i < loops; i++)
-            LTTngUst.tracepointIntInt("hit", i, 2);
-    }
-
     static native void nothing(long control, long a, long b);
 
     static void floor(int loops) {
@@ -27,12 +21,15 @@ public final class Bench {
             nothing(1, i, 2);
     }
 
-    public static void main(String[] args) {
-        IntConsumer piece = args[0].equals("tnf") ? Bench::tnf : args[0].equals("lttng") ? Bench::lttng : Bench::floor;
+    /** BenchLttng is compiled only where LTTng's classes are installed. */
+    static IntConsumer lttng() throws ReflectiveOperationException {
+        return (IntConsumer) Class.forName("BenchLttng").getDeclaredConstructor().newInstance();
+    }
+
+    public static void main(String[] args) throws ReflectiveOperationException {
+        IntConsumer piece = args[0].equals("tnf") ? Bench::tnf : args[0].equals("lttng") ? lttng() : Bench::floor;
         int loops = Integer.parseInt(args[1]) / 50;
         double least = 1e9;
-        if (args[0].equals("lttng"))
-            LTTngUst.init();
         if (args[0].equals("floor"))
             System.loadLibrary("floor");
         for (int i = 0; i < 60; i++) {  // the first ten are compiled meanwhile
