@@ -71,6 +71,7 @@ struct kp {
 	uint64_t	 missing;	/* programs that this kernel has no hook for */
 	uint64_t	 loaded;	/* programs that are known to be in the kernel */
 	const char	*lacks;		/* kp_hooks_lacking() */
+	struct btf	*btf;		/* the kernel's types, or NULL: kp_types() */
 	const char	*types;		/* the only place where libbpf looks for types, or NULL */
 	__u32		 gfp_movable, gfp_zero, bio_remapped;	/* its flags */
 	pid_t		*kept;		/* the filter's set, while nothing is pinned */
@@ -125,6 +126,11 @@ void kp_programs_close(struct kp *);
 
 /* hooks.c */
 int kp_hooks_find(struct kp *);	/* reads the BTF once: some 25 ms */
+/* The kernel's types, read when they are first needed; NULL: it has none. */
+struct btf *kp_types(struct kp *);
+/* The prototype of a tracepoint's probes, whose first argument is no argument of the
+   tracepoint, or NULL. */
+const struct btf_type *kp_types_tracepoint(const struct btf *, const char *event);
 uint64_t kp_needs(const struct kp *, const struct kp_row *);
 uint64_t kp_extra(const struct kp *, const struct kp_row *);
 

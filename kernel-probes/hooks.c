@@ -27,9 +27,16 @@ kernel_btf(void)
 	return btf;
 }
 
-/* The prototype of a tracepoint's probes, or NULL. */
-static const struct btf_type *
-hooks_prototype(const struct btf *btf, const char *hook)
+struct btf *
+kp_types(struct kp *kp)
+{
+	if (kp->btf == NULL)
+		kp->btf = kernel_btf();
+	return kp->btf;
+}
+
+const struct btf_type *
+kp_types_tracepoint(const struct btf *btf, const char *hook)
 {
 	const struct btf_type *t;
 	char name[128];
@@ -52,7 +59,7 @@ wrong_switch(const struct btf *btf)
 {
 	const uint64_t both = 1ull << KP_PROGRAM_context_switch |
 	    1ull << KP_PROGRAM_context_switch3;
-	const struct btf_type *proto = hooks_prototype(btf, "sched_switch");
+	const struct btf_type *proto = kp_types_tracepoint(btf, "sched_switch");
 
 	if (proto == NULL || !btf_is_ptr(btf__type_by_id(btf, btf_params(proto)[2].type)))
 		return both;
@@ -149,7 +156,7 @@ kp_hooks_find(struct kp *kp)
 	for (unsigned i = 0; i < KP_PROGRAM_COUNT; i++) {
 		p = &kp_programs[i];
 		if ((p->kind == KP_KIND_BTF || p->kind == KP_KIND_RAW) &&
-		    hooks_prototype(btf, p->hook) == NULL)
+		    kp_types_tracepoint(btf, p->hook) == NULL)
 			kp->missing |= 1ull << i;
 	}
 	if (!memory_is_counted())

@@ -7,13 +7,12 @@
 #include <stdint.h>
 
 #include "kernel-probes/import.h"
+#include "kernel-probes/operand.h"
 #include "kernel-probes/record.h"
 
 /* import.c */
 /* Finds a probe's members when they are first needed.  After a failure 'lacks' says why. */
 int kp_import_describe(struct kp *, struct kp_import *);
-/* Forgets the members: the next description begins with these attributes. */
-int kp_import_forget(struct kp_import *, const char *attrs);
 
 /* import-pins.c */
 /* Gives a probe a slot if it has none, and pins what the next session must know of it. */
@@ -47,6 +46,50 @@ void kp_import_row_off(struct kp *, const struct kp_import *);
    are those of the buffer's records, by enum kp_record. */
 void kp_import_row_words(struct kp_import_row *, const uint32_t *tags);
 
+/* import-load.c */
+struct kp_raw_probe {
+	const struct kp_import *imp;	/* it has a slot */
+	unsigned args;			/* its tracepoint has so many arguments */
+};
+/* Loads the programs that these probes have alone, KP_RAW_PROGRAMS at most. */
+int kp_import_raw_load(struct kp *, const struct kp_raw_probe *, unsigned n);
+int kp_import_raw_fd(unsigned slot);	/* -ENOENT: the slot's probe has no program alone */
+void kp_import_raw_unload(unsigned slot);
+
+/* tracepoint-args.c */
+/* The members that are named in a text, as a raw tracepoint's program reads them. */
+struct kp_raw {
+	unsigned args;			/* the tracepoint has so many */
+	struct kp_site_row site;	/* its members; their places are missing */
+	struct {
+		const char *type;	/* of format/core.h */
+		char name[64];
+	} member[KP_OPERANDS_MAX];
+	bool	follows;		/* a member is behind a pointer */
+	char	why[160];		/* after a failure */
+};
+/*
+ * "prev->comm:string, next->pid": arguments of the tracepoint, and what they lead to.  With
+ * 'of_record', "member=path": the members of the tracepoint's record.  0, or -EINVAL with 'why'.
+ */
+int kp_raw_read(struct kp *, const char *event, const char *text, bool of_record, struct kp_raw *ret);
+
+/* tracepoint-raw.c */
+/* Finds how a raw tracepoint's program makes the probe's events, without its record.  -ENOTSUP: that
+   is not known; -EINVAL: the arguments that somebody has named are not there any more. */
+int kp_raw_find(struct kp *, const struct kp_import *, struct kp_raw *ret);
+/* Attaches the probe's own program, and loads it unless it is in the kernel. */
+int kp_raw_attach(struct kp *, struct kp_import *, struct kp_raw *);
+/* Loads the programs of all probes that are to record and need one, several at once. */
+void kp_raw_prepare(struct kp *, bool (*wanted)(const struct kp *, const struct kp_import *));
+
+/* uprobe.c */
+/* Puts operands that need no look at memory into the probe's row: quicker.  'only': the probe
+   has no other place. */
+void kp_import_operands(struct kp_import *, const struct kp_site_row *, bool only);
+/* Deletes the rows of a probe's places. */
+void kp_sites_forget(struct kp *, struct kp_import *);
+
 /* stacks.c */
 /* Adds the members for stacks that were asked for. */
 int kp_import_stacks(struct kp_import *);
@@ -71,6 +114,9 @@ struct tracefs_field {
 	uint32_t    offset;
 	uint32_t    size;	/* bytes to be copied; strings: at most */
 };
+
+/* "tnf_uint32", "tnf_int8_array": 'size' is 1, 2, 4 or 8. */
+const char *kp_number_type(bool array, uint32_t size, bool is_signed);
 
 /* The next field that 'format' describes; returns the text behind it, or NULL. */
 const char *kp_tracefs_next_field(const char *format, struct tracefs_field *ret);

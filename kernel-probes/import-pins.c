@@ -113,6 +113,7 @@ slot_give(struct kp *kp, struct kp_import *imp)
 		if (!(kp->slots[i / 64] >> i % 64 & 1)) {
 			kp->slots[i / 64] |= 1ull << i % 64;
 			imp->slot = (int)i;
+			kp_import_raw_unload(i);	/* of the slot's earlier probe */
 			return 0;
 		}
 	return kp_fail(kp, -ENOSPC, "%s: %u imported probes are in use: disable some, or "

@@ -49,7 +49,8 @@ struct import_hit {
 	struct kp_import_row *row;
 	struct task_struct *task;	/* the current one */
 	u64 time;			/* 0: the clock was not read */
-	void *ctx;			/* a tracepoint's record, or NULL */
+	void *ctx;			/* of a tracepoint's program, or NULL */
+	bool is_record;			/* it is the tracepoint's record */
 };
 
 /* May one more event be recorded in this window of time?  Counts those left out. */
@@ -76,13 +77,14 @@ static __always_inline bool import_rate(struct import_hit *h, struct kp_import_c
 
 /* Does the probe record now, here, and at this rate?  Counts the hit.  If the
    probe has conditions, import_passes() applies the rate to the events that meet them.
-   'ctx' is a tracepoint's record, or NULL. */
+   'ctx' is a tracepoint's record, or NULL; a raw tracepoint's program changes is_record. */
 static __always_inline bool import_on(struct import_hit *h, void *ctx, u32 slot)
 {
 	struct kp_import_count *c;
 
 	h->time = 0;
 	h->ctx = ctx;
+	h->is_record = ctx != NULL;
 	h->row = bpf_map_lookup_elem(&tnf_rows, &slot);
 	if (h->row == NULL || !h->row->on || !probe_is_on(KP_IMPORTED))
 		return false;
@@ -219,7 +221,7 @@ static __always_inline void import_copy(const struct hit *hit, u64 off, void *me
 /* Commits an image of 'size' bytes, a multiple of 8.  Returns 1, or 0: it was not written. */
 static __always_inline int import_write(struct import_hit *h, void *image, u32 size)
 {
-	struct stack_ask ask = { .ctx = h->ctx, .tracepoint = true };
+	struct stack_ask ask = { .ctx = h->ctx, .tracepoint = h->is_record };
 	struct kp_event *e;
 	struct hit hit;
 

@@ -188,22 +188,70 @@ kp_import_describe(struct kp *kp, struct kp_import *imp)
 	return r;
 }
 
-int
-kp_import_forget(struct kp_import *imp, const char *attrs)
+/* Forgets the members, and the attributes that came with them. */
+static int
+import_forget(struct kp *kp, struct kp_import *imp)
 {
-	char *copy = strdup(attrs);
-
-	if (copy == NULL)
-		return -ENOMEM;
 	free(imp->attrs);
-	imp->attrs = copy;
+	free(imp->bound);
+	imp->attrs = imp->bound = NULL;
 	while (imp->members > 0)
 		free(imp->member[--imp->members].name);
 	imp->row.size = sizeof(struct kp_event);
+	imp->row.ops = 0;
 	imp->row.stacks.at = 0;
 	imp->described = false;
 	imp->lacks[0] = '\0';
-	return 0;
+	return imp->kind->revive != NULL ? imp->kind->revive(kp, imp) : 0;
+}
+
+/* Takes another spec instead of the probe's, which goes to *ret. */
+static int
+change_args(struct kp *kp, struct kp_import *imp, const char *args, struct kp_import *ret)
+{
+	int r;
+
+	ret->spec = imp->spec;
+	ret->spec_size = imp->spec_size;
+	if (imp->spec_size != 0 && (imp->spec = malloc(imp->spec_size)) != NULL)
+		memcpy(imp->spec, ret->spec, imp->spec_size);
+	if (imp->spec_size != 0 && imp->spec == NULL)
+		return -ENOMEM;
+	if ((r = imp->kind->args(kp, imp, args)) < 0)
+		return r;
+	if (imp->spec_size == ret->spec_size &&
+	    (imp->spec_size == 0 || memcmp(imp->spec, ret->spec, imp->spec_size) == 0))
+		return 0;
+	if (imp->defined)
+		return kp_fail(kp, -EBUSY, "%s: the buffer has it with other arguments already: "
+		    "free that first (buffer dealloc)", imp->name);
+	if ((r = import_forget(kp, imp)) == 0)
+		r = kp_import_describe(kp, imp);
+	if (r == 0 && (imp->enabled || imp->traced))
+		r = kp_asked_put(kp, imp);
+	return r;
+}
+
+KP_EXPORT int
+kp_probe_args(struct kp *kp, unsigned id, const char *args)
+{
+	struct kp_import *imp = kp_import_of(kp, id), old = { .spec = NULL };
+	int r;
+
+	if (imp == NULL || imp->kind->args == NULL)
+		return kp_fail(kp, -ENOTSUP, "args: only USDT probes, functions and tracepoints "
+		    "have them");
+	r = change_args(kp, imp, args, &old);
+	if (r == 0) {
+		free(old.spec);
+		return 0;
+	}
+	free(imp->spec);
+	imp->spec = old.spec;
+	imp->spec_size = old.spec_size;
+	if (r != -EBUSY)
+		import_forget(kp, imp);
+	return r;
 }
 
 KP_EXPORT int

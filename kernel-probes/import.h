@@ -73,6 +73,9 @@ struct kp_import_kind {
 	/* Adds the members of a probe that an earlier session asked for; its name, keys,
 	   source and spec are known.  NULL: describe() does this. */
 	int	(*revive)(struct kp *, struct kp_import *);
+	/* Puts what somebody has called the arguments into the spec, which is malloc'ed.  NULL: they
+	   cannot be named. */
+	int	(*args)(struct kp *, struct kp_import *, const char *text);
 	/* Called when nothing is attached any more.  NULL: there is nothing to do. */
 	void	(*detached)(struct kp *, struct kp_import *);
 	/* Is the probe's object (a process) gone?  Then the next session that controls

@@ -72,6 +72,9 @@ int kp_import_tracepoints(struct kp *);
 /* Finds out what the attributes of an imported probe leave out until somebody
    asks: its slots.  Does nothing for others. */
 int kp_probe_describe(struct kp *, unsigned id);
+/* Names the arguments of an imported probe, before it is first switched on: -EBUSY after that.
+   -EINVAL: they are not understood; -ENOTSUP: its arguments cannot be named. */
+int kp_probe_args(struct kp *, unsigned id, const char *args);
 /* Has an imported probe record only where conditions on its members hold, and syscall_end only
    calls that took longer than a duration; NULL or "": whenever it is hit.  -EINVAL: kp_detail()
    tells what is wrong with them; -ENOTSUP: another probe. */

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
+#include <bpf/btf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
@@ -168,6 +169,7 @@ kp_close(struct kp *kp)
 	if (kp->lock != -1)
 		close(kp->lock);
 	kp_imports_free(kp);
+	btf__free(kp->btf);
 	free(kp->kept);
 	free(kp->kept_rules);
 	free(kp);

@@ -1,9 +1,9 @@
 /*
- * operand.h - where an argument of a program's probe is, as BPF reads it.
+ * operand.h - where an argument of a program's probe, or of a tracepoint, is, as BPF reads it.
  *
  * The control side (libtnfctl/usdt-args.c) makes this table from the strings in the
- * ELF notes, or from a function's calling convention; uprobe.bpf.c follows it at each
- * hit.  The table lies in pinned maps: a change of its layout needs a new KP_LAYOUT.
+ * ELF notes, or from a function's calling convention; tracepoint-args.c makes it from the
+ * kernel's BTF.  Programs follow it at each hit (operand.bpf.h).  The table lies in pinned maps: a change of its layout needs a new KP_LAYOUT.
  */
 #ifndef KERNEL_PROBES_OPERAND_H
 #define KERNEL_PROBES_OPERAND_H
@@ -22,7 +22,7 @@ enum kp_operand_kind {
 };
 
 /*
- * One argument.  A constant is a value without registers, a register one
+ * One argument.  The registers of a tracepoint are its arguments, counted from 0.  A constant is a value without registers, a register one
  * without an offset; an address near the instruction has KP_R_IP as its base.
  * 'shift' is 8 for the second byte of a register (%ah).  The lowest 'size' bytes of
  * the result count, 'sign' extends them.  'text' says whether the result is the
@@ -40,7 +40,7 @@ struct kp_operand {
 	__s64	offset;
 	__u16	at;		/* 0: not recorded */
 	__u16	store;		/* 1, 2, 4, 8 */
-	__u32	pad;
+	__u32	limit;		/* of a text of the kernel: its bytes at most, with a NUL; 0: none */
 };
 
 _Static_assert(sizeof(struct kp_operand) == 24, "no holes");
@@ -48,7 +48,8 @@ _Static_assert(sizeof(struct kp_operand) == 24, "no holes");
 enum kp_operand_text {
 	KP_TEXT_NONE,		/* a number */
 	KP_TEXT_STRING,		/* it ends in a NUL */
-	KP_TEXT_COUNTED		/* the next argument is its length */
+	KP_TEXT_COUNTED,	/* the next argument is its length */
+	KP_TEXT_OR_NULL		/* as KP_TEXT_STRING; "(null)" if there is none */
 };
 
 #define KP_HOPS_MAX	4u
@@ -75,8 +76,14 @@ struct kp_site_row {
 	struct kp_hops hop[KP_OPERANDS_MAX];
 };
 
+/* A member of this name, behind those of the arguments, tells which of them led nowhere. */
+#define KP_UNREAD	"unread"
+
 /* The operands of a probe at its only place are in its row (struct kp_import_row), in
    place of the operations, if they are numbers in registers and not more than these. */
 #define KP_PLAIN_MAX	9u
+
+/* The programs of raw tracepoints that are loaded at once. */
+#define KP_RAW_PROGRAMS	8u
 
 #endif /* KERNEL_PROBES_OPERAND_H */

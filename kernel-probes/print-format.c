@@ -313,7 +313,7 @@ kp_value_names(struct kp *kp, void (*fn)(void *arg, const char *probe, const cha
 	while (r == 0) {
 		slot = next;
 		if (bpf_map_lookup_elem(fd, &slot, a) == 0 && a->defined &&
-		    a->kind == KP_IMPORT_TRACEPOINT) {
+		    a->kind == KP_IMPORT_TRACEPOINT && a->spec_size == 0) {
 			a->name[sizeof a->name - 1] = '\0';
 			names_of(kp, a->name, &c);
 		}

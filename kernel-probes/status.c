@@ -13,7 +13,7 @@
 #include <tnf/com.h>
 
 #include "kernel-probes/handle.h"
-#include "kernel-probes/import.h"
+#include "kernel-probes/import-impl.h"
 
 #define PROGRAMS	(KP_PROGRAM_COUNT + KP_IMPORT_KINDS)
 
@@ -59,11 +59,10 @@ kp_programs_close(struct kp *kp)
 
 /* Hits of a hook that came while its program ran already on that CPU. */
 static uint64_t
-misses_of(struct kp *kp, unsigned i)
+misses_of(int fd)
 {
 	struct bpf_prog_info info = { 0 };
 	uint32_t size = sizeof info;
-	int fd = program_fd(kp, i);
 
 	if (fd < 0 || bpf_obj_get_info_by_fd(fd, &info, &size) != 0)
 		return 0;
@@ -74,9 +73,18 @@ static uint64_t
 hook_misses(struct kp *kp)
 {
 	uint64_t sum = 0;
+	int fd;
 
 	for (unsigned i = 0; i < PROGRAMS; i++)
-		sum += misses_of(kp, i);
+		sum += misses_of(program_fd(kp, i));
+	/* Those of one probe alone. */
+	for (unsigned i = 0; i < kp->imports; i++) {
+		if (kp->import[i]->slot < 0 || kp->import[i]->kind != &kp_tracepoint)
+			continue;
+		fd = kp_import_raw_fd((unsigned)kp->import[i]->slot);
+		sum += misses_of(fd);
+		kp_close_fd(&fd);
+	}
 	return sum;
 }
 

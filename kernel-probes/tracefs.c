@@ -65,8 +65,8 @@ kp_tracefs_read(struct kp *kp, const char *path, char **ret)
 	    e == ENOMEM ? "not enough memory" : strerror(e));
 }
 
-static const char *
-number_type(bool array, uint32_t size, bool is_signed)
+const char *
+kp_number_type(bool array, uint32_t size, bool is_signed)
 {
 	static const char *const types[][4][2] = {
 		{ { "tnf_uint8", "tnf_int8" }, { "tnf_uint16", "tnf_int16" },
@@ -139,7 +139,7 @@ tracefs_decide(struct tracefs_field *f, const char *decl, int count, bool is_sig
 	if (!array) {
 		f->how = KP_OP_COPY;
 		f->type = f->size == 8 && strchr(decl, '*') != NULL ? "tnf_opaque" :
-		    number_type(false, f->size, is_signed);
+		    kp_number_type(false, f->size, is_signed);
 		return;
 	}
 	if (element != 1 && element != 2 && element != 4 && element != 8)
@@ -149,7 +149,7 @@ tracefs_decide(struct tracefs_field *f, const char *decl, int count, bool is_sig
 		f->type = "tnf_string";
 	} else {
 		f->how = rel ? KP_OP_REL_ARRAY : loc ? KP_OP_LOC_ARRAY : KP_OP_ARRAY;
-		f->type = number_type(true, element, is_signed);
+		f->type = kp_number_type(true, element, is_signed);
 	}
 	if (f->size > KP_TEXT_MAX && !is_text(decl))
 		f->size = KP_TEXT_MAX;

@@ -105,6 +105,22 @@ add_field(struct kp_import *imp, const struct tracefs_field *f)
 	return 0;
 }
 
+/* The members are arguments that somebody has named (the spec), and not those of the record. */
+static int
+describe_args(struct kp *kp, struct kp_import *imp)
+{
+	struct kp_raw raw;
+	int r = kp_raw_find(kp, imp, &raw);
+
+	if (r < 0) {
+		kp_import_lacks(imp, "%s", raw.why);
+		return r;
+	}
+	for (unsigned i = 0; r == 0 && i < raw.site.n; i++)
+		r = kp_import_member(imp, raw.member[i].type, raw.member[i].name);
+	return r == 0 && raw.follows ? kp_import_member(imp, "tnf_uint32", KP_UNREAD) : r;
+}
+
 /* Members that find no room are left out: the others are worth having. */
 static int
 describe_tracepoint(struct kp *kp, struct kp_import *imp)
@@ -115,6 +131,8 @@ describe_tracepoint(struct kp *kp, struct kp_import *imp)
 	int system, r;
 
 	split_name(imp, &system, &event);
+	if (imp->spec_size != 0)
+		return describe_args(kp, imp);
 	snprintf(path, sizeof path, "events/%.*s/%s/format", system, imp->name, event);
 	if ((r = kp_tracefs_find(kp)) < 0 || (r = kp_tracefs_read(kp, path, &text)) < 0) {
 		kp_import_lacks(imp, r == -ENOENT ? "this kernel has none, or its module "
@@ -184,7 +202,50 @@ kp_tracepoint_attach(struct kp *kp, struct kp_import *imp, const char *name, int
 static int
 attach_tracepoint(struct kp *kp, struct kp_import *imp, int prog)
 {
+	struct kp_raw raw;
+	int r = kp_raw_find(kp, imp, &raw);
+
+	if (r == 0)
+		r = kp_raw_attach(kp, imp, &raw);
+	/* -EEXIST: a link is about to go, and we are called again.  Named arguments are in no record. */
+	if (r == 0 || r == -EEXIST || imp->spec_size != 0)
+		return r;
+	kp->detail[0] = '\0';
 	return kp_tracepoint_attach(kp, imp, imp->name, prog);
+}
+
+/* The hook of a raw tracepoint is found by its name alone. */
+static bool
+is_only(const struct kp *kp, const struct kp_import *imp, const char *event)
+{
+	const char *other;
+	int system;
+
+	for (unsigned i = 0; i < kp->imports; i++) {
+		if (kp->import[i] == imp || kp->import[i]->kind != imp->kind)
+			continue;
+		split_name(kp->import[i], &system, &other);
+		if (strcmp(other, event) == 0)
+			return false;
+	}
+	return true;
+}
+
+static int
+args_tracepoint(struct kp *kp, struct kp_import *imp, const char *args)
+{
+	const char *event;
+	int system;
+
+	split_name(imp, &system, &event);
+	if (!is_only(kp, imp, event))
+		return kp_fail(kp, -ENOTSUP, "%s: args: several tracepoints are called %s", imp->name, event);
+	if (strlen(args) >= KP_SPEC_MAX)
+		return kp_fail(kp, -EINVAL, "%s: args: they are too long", imp->name);
+	free(imp->spec);
+	imp->spec = strdup(args);
+	imp->spec_size = imp->spec != NULL ? strlen(args) + 1 : 0;
+	return imp->spec != NULL ? 0 : -ENOMEM;
 }
 
 static void
@@ -202,7 +263,10 @@ file_tracepoint(const struct kp_import *imp, char *buf, size_t n)
 static int
 revive_tracepoint(struct kp *kp, struct kp_import *imp)
 {
-	return strchr(imp->name, '.') != NULL && strchr(imp->name, '/') == NULL ? 0 : -EINVAL;
+	const char *args = imp->spec;
+
+	return strchr(imp->name, '.') != NULL && strchr(imp->name, '/') == NULL &&
+	    (imp->spec_size == 0 || args[imp->spec_size - 1] == '\0') ? 0 : -EINVAL;
 }
 
 const struct kp_import_kind kp_tracepoint = {
@@ -214,6 +278,8 @@ const struct kp_import_kind kp_tracepoint = {
 	.attach = attach_tracepoint,
 	.file = file_tracepoint,
 	.revive = revive_tracepoint,
+	.args = args_tracepoint,
+	.detached = kp_sites_forget,
 };
 
 /*
@@ -224,7 +290,7 @@ const struct kp_import_kind kp_tracepoint = {
 #define EVENT	"raw_syscalls.sys_enter"
 
 static int
-describe_args(struct kp *kp, struct kp_import *imp)
+describe_call_args(struct kp *kp, struct kp_import *imp)
 {
 	char name[8];
 	int r = kp_import_member(imp, "tnf_sysnum", "sysnum");
@@ -271,7 +337,7 @@ attach_call(struct kp *kp, struct kp_import *imp, int prog)
 
 const struct kp_import_kind kp_call_args = {
 	.number = KP_IMPORT_CALL_ARGS, .name = "syscall", .program = "import_call_args",
-	.describe = describe_args, .attach = attach_call,
+	.describe = describe_call_args, .attach = attach_call,
 };
 const struct kp_import_kind kp_call_path = {
 	.number = KP_IMPORT_CALL_PATH, .name = "syscall", .program = "import_call_path",

@@ -129,14 +129,12 @@ place_members(const struct kp_import *imp, const struct kp_uprobe_found *found,
 	}
 }
 
-/* Puts operands that need no look at the program's memory into the probe's row: quicker. */
-static void
-make_plain(struct kp_import *imp, const struct kp_uprobe_found *found,
-    const struct kp_site_row *site)
+void
+kp_import_operands(struct kp_import *imp, const struct kp_site_row *site, bool only)
 {
 	_Static_assert(KP_PLAIN_MAX * sizeof site->v[0] <= sizeof imp->row.op, "they fit");
 
-	imp->row.plain = found->sites == 1 && site->n <= KP_PLAIN_MAX;
+	imp->row.plain = only && site->n <= KP_PLAIN_MAX;
 	for (unsigned i = 0; i < site->n; i++)
 		if (site->v[i].kind == KP_OPERAND_MEMORY || site->v[i].text != KP_TEXT_NONE ||
 		    site->hop[i].n != 0)
@@ -205,7 +203,7 @@ attach_sites(struct kp *kp, struct kp_import *imp, const struct kp_uprobe_spec *
 		return r;
 	for (unsigned i = 0; r == 0 && i < found.sites; i++) {
 		place_members(imp, &found, &found.site[i], &row);
-		make_plain(imp, &found, &row);
+		kp_import_operands(imp, &row, found.sites == 1);
 		r = attach_site(kp, imp, spec, prog, i, &found.site[i], &row);
 	}
 	free(found.site);
@@ -235,9 +233,8 @@ uprobe_attach(struct kp *kp, struct kp_import *imp, int prog)
 	return r;
 }
 
-/* Deletes the rows of places where nothing is attached any more. */
-static void
-uprobe_detached(struct kp *kp, struct kp_import *imp)
+void
+kp_sites_forget(struct kp *kp, struct kp_import *imp)
 {
 	uint64_t cookie = (uint32_t)imp->slot;
 
@@ -323,11 +320,27 @@ uprobe_revive(struct kp *kp, struct kp_import *imp)
 	return imp->attrs != NULL ? 0 : -ENOMEM;
 }
 
+static int
+uprobe_args(struct kp *kp, struct kp_import *imp, const char *args)
+{
+	struct kp_uprobe_spec *spec = imp->spec;
+	size_t n;
+
+	if (imp->spec_size != sizeof *spec)
+		return kp_fail(kp, -EINVAL, "%s: what it was is not known any more", imp->name);
+	n = strcspn(spec->symbol, " ");
+	if (strlen(args) + 2 > sizeof spec->symbol - n)
+		return kp_fail(kp, -EINVAL, "%s: args: they are too long", imp->name);
+	sprintf(spec->symbol + n, " %s", args);
+	return 0;
+}
+
 #define UPROBE_KIND(kind, what) {					\
 	.number = kind, .name = what,					\
 	.program = "uprobe_hit", .otherwise = { "uprobe_plain", "uprobe_quick" }, \
 	.describe = uprobe_describe, .attach = uprobe_attach,		\
-	.revive = uprobe_revive, .detached = uprobe_detached,		\
+	.revive = uprobe_revive, .detached = kp_sites_forget,		\
+	.args = uprobe_args,						\
 	.gone = uprobe_gone,						\
 }
 const struct kp_import_kind kp_uprobe = UPROBE_KIND(KP_IMPORT_UPROBE, "usdt");
@@ -364,38 +377,4 @@ kp_uprobe_add(struct kp *kp, const char *name, const char *keys,
 		return r;
 	*ret_id = imp->id;
 	return 0;
-}
-
-KP_EXPORT int
-kp_uprobe_args(struct kp *kp, unsigned id, const char *args)
-{
-	struct kp_import *imp = kp_import_of(kp, id);
-	struct kp_uprobe_spec spec, old;
-	struct uprobe_attrs a;
-	size_t n;
-	int r;
-
-	if (imp == NULL || (imp->kind != &kp_uprobe && imp->kind != &kp_function) ||
-	    imp->spec_size != sizeof spec)
-		return kp_fail(kp, -ENOTSUP, "args: only USDT probes and functions have them");
-	old = spec = *(const struct kp_uprobe_spec *)imp->spec;
-	n = strcspn(spec.symbol, " ");
-	if ((size_t)snprintf(spec.symbol + n, sizeof spec.symbol - n, " %s", args) >=
-	    sizeof spec.symbol - n)
-		return kp_fail(kp, -EINVAL, "%s: args: they are too long", imp->name);
-	if (strcmp(spec.symbol, old.symbol) == 0)
-		return 0;
-	if (imp->defined)
-		return kp_fail(kp, -EBUSY, "%s: the buffer has it with other arguments already: "
-		    "free that first (buffer dealloc)", imp->name);
-	write_attrs(&spec, &a);
-	memcpy(imp->spec, &spec, sizeof spec);
-	if ((r = kp_import_forget(imp, a.attrs)) == 0)
-		r = kp_import_describe(kp, imp);
-	if (r < 0) {
-		memcpy(imp->spec, &old, sizeof old);
-		kp_import_forget(imp, a.attrs);
-		return r;
-	}
-	return imp->enabled || imp->traced ? kp_asked_put(kp, imp) : 0;
 }

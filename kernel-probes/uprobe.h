@@ -31,7 +31,7 @@ struct kp_uprobe_spec {
 	uint32_t flags;		/* KP_UPROBE_* */
 	uint64_t started;	/* when the process started, as in /proc/PID/stat */
 	/* Or "provider:name" of a USDT probe; behind a blank, the names and types of its
-	   arguments that somebody has given (kp_uprobe_args()). */
+	   arguments that somebody has given (kp_probe_args()). */
 	char	 symbol[KP_SYMBOL_MAX];
 	char	 path[KP_FILE_MAX];	/* of the file, as we can open it */
 	char	 shown[KP_FILE_MAX / 2];	/* the path that people know it by */
@@ -44,9 +44,6 @@ struct kp_site {		/* one place of a probe */
 	struct kp_operand v[KP_OPERANDS_MAX];	/* 'at' and 'store' are ours */
 	struct kp_hops hop[KP_OPERANDS_MAX];
 };
-
-/* A member of this name, behind those of the arguments, tells which of them led nowhere. */
-#define KP_UNREAD	"unread"
 
 struct kp_uprobe_found {
 	struct kp_site *site;	/* malloc'ed */
@@ -76,9 +73,5 @@ struct kp;
    by blanks.  -E2BIG: a name is too long; -ESRCH: there is no such process. */
 int	kp_uprobe_add(struct kp *, const char *name, const char *keys,
 	    const struct kp_uprobe_spec *, unsigned *ret_id);
-
-/* Gives its arguments names and types, before it is first switched on: -EBUSY after that.
-   -EINVAL: they are not understood; -ENOTSUP: it is none of these probes. */
-int	kp_uprobe_args(struct kp *, unsigned id, const char *args);
 
 #endif /* KERNEL_PROBES_UPROBE_H */

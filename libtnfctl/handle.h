@@ -181,7 +181,7 @@ tnfctl_errcode_t tnfctl_wrong_kind(const char *why);
 #define ONLY_CPUS	"only the kernel's buffer has CPUs"
 #define ONLY_SETTINGS	"only the kernel has settings"
 #define ONLY_FROZEN	"only the kernel tells whether it is frozen"
-#define ONLY_ARGS	"args: only USDT probes and functions have them"
+#define ONLY_ARGS	"args: only USDT probes, functions and tracepoints have them"
 #define ONLY_WHERE	"where: only USDT probes, functions and tracepoints have conditions"
 #define ONLY_FREEZES	"freeze: only imported probes end the recording by themselves"
 #define ONLY_STACKS	"stack: only the kernel's and imported probes have stacks"

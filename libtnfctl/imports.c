@@ -190,7 +190,7 @@ number_of(struct kp *kp, const tnfctl_probe_t *p, unsigned *ret)
 	const struct import *i = p->import;
 	int e = kp_uprobe_add(kp, i->name, i->keys, &i->spec, ret);
 
-	return e != 0 || i->args == NULL ? e : kp_uprobe_args(kp, *ret, i->args);
+	return e != 0 || i->args == NULL ? e : kp_probe_args(kp, *ret, i->args);
 }
 
 /* A probe that the kernel has on already stays the kernel's. */
@@ -344,7 +344,7 @@ tnfctl_probe_args(tnfctl_handle_t *h, tnfctl_probe_t *p, const char *args)
 	int e = 0;
 
 	if (kernel != NULL)
-		return tnfctl_kernel_argument(kernel, kp_uprobe_args(kernel, (unsigned)p->id, args));
+		return tnfctl_kernel_argument(kernel, kp_probe_args(kernel, (unsigned)p->id, args));
 	if (p->fast != NULL && p->fast->made)
 		return tnfctl_error_set(TNFCTL_ERR_BUSY, "the process has it with other arguments already: "
 		    "give them before it is first switched on");

@@ -188,6 +188,8 @@ const struct cmd cmd_trace = {
 	    "kernel's buffer stays as it is, until ktrace on.\n"
 	    "Arguments of USDT probes and functions can be given names, and types where they\n"
 	    "are no numbers (string, chars, address):  trace app.query args 'text:string n' .\n"
+	    "Pointers lead on to members, also of a tracepoint's arguments:\n"
+	    "trace sched.sched_switch args 'prev->comm, next->pid' .\n"
 	    "stack=8 records the frames that led to an event of the kernel, at most 32;\n"
 	    "ustack=16 those of the program, at most 96:  trace name=strategy stack=8 .\n",
 	.modes = MODE_BOTH,

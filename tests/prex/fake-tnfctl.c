@@ -386,7 +386,7 @@ tnfctl_frozen_get(tnfctl_handle_t *h, int64_t *time, char *why, size_t size)
 tnfctl_errcode_t
 tnfctl_probe_args(tnfctl_handle_t *h, tnfctl_probe_t *p, const char *args)
 {
-	return tnfctl_error_set(TNFCTL_ERR_BADARG, "args: only USDT probes and functions have them");
+	return tnfctl_error_set(TNFCTL_ERR_BADARG, "args: only USDT probes, functions and tracepoints have them");
 }
 
 tnfctl_errcode_t
