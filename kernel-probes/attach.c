@@ -96,6 +96,8 @@ wanted_programs(const struct kp *kp, uint64_t probes)
 		    1ull << KP_PROGRAM_remember_fork |
 		    1ull << KP_PROGRAM_remember_exec |
 		    1ull << KP_PROGRAM_remember_name;
+	if (some && kp_has_addresses(kp, probes))
+		programs |= 1ull << KP_PROGRAM_object_exec | 1ull << KP_PROGRAM_object_exit;
 	programs &= ~(1ull << KP_PROGRAM_find_nodes);
 	return programs & ~(kp->missing | kp->state->refused);
 }

@@ -82,6 +82,83 @@ int BPF_PROG(remember_exec, struct task_struct *p, int before)
 	return program_note(p, bpf_ktime_get_ns());
 }
 
+/*
+ * The files that a process has mapped as code: by them, readers turn addresses of its stacks into
+ * functions.  Those of a process that lives are in /proc when the buffer is read.  The two programs
+ * are attached while events have such addresses.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 1);
+	__type(key, struct kp_object_key);
+	__type(value, struct kp_object);
+} tnf_objects SEC(".maps");
+
+/* Also counts the elements of the process: a number that the verifier does not follow from turn to
+   turn of a loop.  (__noinline: see README.) */
+__noinline int object_put(u64 file, struct kp_object_key *key, struct kp_object *o)
+{
+	struct file *f = (void *)file;
+	struct inode *inode;
+
+	if (f == NULL || key == NULL || o == NULL)
+		return 0;
+	inode = BPF_CORE_READ(f, f_inode);
+	o->inode = BPF_CORE_READ(inode, i_ino);
+	o->device = BPF_CORE_READ(inode, i_sb, s_dev);
+	o->path = path_number(f);
+	bpf_map_update_elem(&tnf_objects, key, o, BPF_ANY);
+	key->n++;
+	return 0;
+}
+
+/* At least the program itself is known, also where the next program finds nothing. */
+SEC("tp_btf/sched_process_exec")
+int BPF_PROG(object_exec, struct task_struct *p)
+{
+	struct kp_object_key key = { .pid = p->tgid };
+	struct mm_struct *mm = p->mm;
+	struct kp_object o = { .time = bpf_ktime_get_ns(), .offset = KP_OBJECT_MAIN };
+
+	if (mm == NULL || !passes(p))
+		return 0;
+	o.start = mm->start_code;
+	o.end = mm->end_code;
+	return object_put((u64)BPF_CORE_READ(mm, exe_file), &key, &o);
+}
+
+#define VM_EXEC	4
+
+extern int bpf_iter_task_vma_new(struct bpf_iter_task_vma *, struct task_struct *, u64) __weak __ksym;
+extern struct vm_area_struct *bpf_iter_task_vma_next(struct bpf_iter_task_vma *) __weak __ksym;
+extern void bpf_iter_task_vma_destroy(struct bpf_iter_task_vma *) __weak __ksym;
+
+/* The last thread of a process exits.  The process still has its memory here since "exit: move and
+   extend sched_process_exit() tracepoint" (6.16). */
+SEC("tp_btf/sched_process_exit")
+int BPF_PROG(object_exit, struct task_struct *p)
+{
+	struct kp_object_key key = { .pid = p->tgid };
+	struct kp_object o = { .time = bpf_ktime_get_ns() };
+	struct bpf_iter_task_vma it;
+	struct vm_area_struct *v;
+	u64 file;
+
+	if (p->mm == NULL || p->signal->live.counter != 0 || !passes(p))
+		return 0;
+	bpf_iter_task_vma_new(&it, p, 0);
+	while ((v = bpf_iter_task_vma_next(&it)) != NULL && key.n < KP_OBJECTS_MAX) {
+		if (!(v->vm_flags & VM_EXEC) || (file = (u64)BPF_CORE_READ(v, vm_file)) == 0)
+			continue;
+		o.start = v->vm_start;
+		o.end = v->vm_end;
+		o.offset = (u64)v->vm_pgoff << state.page_shift;
+		object_put(file, &key, &o);
+	}
+	bpf_iter_task_vma_destroy(&it);
+	return 0;
+}
+
 static long
 empty_slot(struct bpf_map *map, u32 *n, struct slot *s, void *unused)
 {

@@ -2,6 +2,7 @@
  * ended.c - the threads that live, that have ended, and that have another name now.
  */
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 
 #include <bpf/bpf.h>
 #include <dirent.h>
@@ -212,6 +213,74 @@ kp_ran(struct kp *kp, void (*fn)(void *arg, pid_t pid, int64_t time, const char 
 		return;
 	map_walk(KP_PIN_RAN, sizeof(struct kp_renamed), sizeof(uint64_t), ran_each, &c);
 	close(c.paths);
+}
+
+struct object_row {
+	struct kp_object_key key;
+	struct kp_object o;
+};
+
+struct objects {
+	struct object_row *row;
+	size_t	 n, room;
+};
+
+static void
+object_add(const void *key, void *value, void *arg)
+{
+	struct objects *all = arg;
+	size_t room = all->room == 0 ? 256 : all->room * 2;
+	struct object_row *grown;
+
+	if (all->n == all->room) {
+		grown = realloc(all->row, room * sizeof *grown);
+		if (grown == NULL)
+			return;
+		all->row = grown;
+		all->room = room;
+	}
+	memcpy(&all->row[all->n].key, key, sizeof(struct kp_object_key));
+	memcpy(&all->row[all->n++].o, value, sizeof(struct kp_object));
+}
+
+/* By process; those that were noted last come first. */
+static int
+by_process(const void *a, const void *b)
+{
+	const struct object_row *p = a, *q = b;
+
+	if (p->key.pid != q->key.pid)
+		return p->key.pid < q->key.pid ? -1 : 1;
+	return (p->o.time < q->o.time) - (p->o.time > q->o.time);
+}
+
+/* Elements of an earlier process with this number, or of what it ran before, do not count. */
+KP_EXPORT void
+kp_objects(struct kp *kp, void (*fn)(void *arg, const struct kp_mapped *), void *arg)
+{
+	int paths = kp_map_open(KP_PIN_PATHS, sizeof(uint64_t), sizeof(struct kp_path));
+	const struct object_row *r, *first = NULL;
+	struct objects all = { .n = 0 };
+	struct kp_path path;
+
+	if (paths < 0)
+		return;
+	map_walk(KP_PIN_OBJECTS, sizeof(struct kp_object_key), sizeof(struct kp_object), object_add, &all);
+	if (all.n > 0)
+		qsort(all.row, all.n, sizeof *all.row, by_process);
+	for (r = all.row; r < all.row + all.n; r++) {
+		if (first == NULL || first->key.pid != r->key.pid)
+			first = r;
+		if (r->o.time != first->o.time || bpf_map_lookup_elem(paths, &r->o.path, &path) != 0)
+			continue;
+		path.text[sizeof path.text - 1] = '\0';
+		fn(arg, &(struct kp_mapped){ .pid = (pid_t)r->key.pid, .start = r->o.start,
+		    .end = r->o.end, .offset = r->o.offset, .main = r->o.offset == KP_OBJECT_MAIN,
+		    .inode = r->o.inode, .device = makedev(r->o.device >> 20, r->o.device & 0xfffff),
+		    .path = path.text });
+	}
+	free(all.row);
+	close(paths);
 }
 
 /* The program numbers tasks as the first pid name space does.  A

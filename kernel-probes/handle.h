@@ -28,6 +28,7 @@
 #define KP_PIN_RENAMED	KP_DIR "/renamed"
 #define KP_PIN_RAN	KP_DIR "/ran"
 #define KP_PIN_PATHS	KP_DIR "/paths"
+#define KP_PIN_OBJECTS	KP_DIR "/objects"
 #define KP_PIN_INTERRUPTS KP_DIR "/interrupts"
 #define KP_PIN_POOL	KP_DIR "/pool"
 /* For imported probes (import.h). */
@@ -155,6 +156,11 @@ void kp_rules_put_back(struct kp *);
 /* Loads the programs that enabled probes need, unless they are in the kernel.  size: of the
    buffer that is made; 0: there is one. */
 int kp_load(struct kp *, size_t size);
+
+/* stacks.c */
+/* Have events of these probes (KP_BIT()s), or of imported ones that are enabled, addresses of
+   programs? */
+bool kp_has_addresses(const struct kp *, uint64_t probes);
 
 /* attach.c */
 int kp_attach_sync(struct kp *);	/* attaches and detaches, as the state says */

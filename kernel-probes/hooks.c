@@ -159,6 +159,8 @@ kp_hooks_find(struct kp *kp)
 		    kp_types_tracepoint(btf, p->hook) == NULL)
 			kp->missing |= 1ull << i;
 	}
+	if (btf__find_by_name_kind(btf, "bpf_iter_task_vma_new", BTF_KIND_FUNC) < 0)	/* before 6.7 */
+		kp->missing |= 1ull << KP_PROGRAM_object_exit;
 	if (!memory_is_counted())
 		kp->missing |= 1ull << KP_PROGRAM_fault_counted;
 	btf__free(btf);

@@ -181,6 +181,20 @@ void kp_ran(struct kp *, void (*fn)(void *arg, pid_t pid, int64_t time, const ch
 void kp_renamed(struct kp *, void (*fn)(void *arg, pid_t tid, int64_t time,
     const char *comm), void *arg);
 
+struct kp_mapped {		/* a file that a process had mapped as code */
+	pid_t	 pid;
+	uint64_t start, end;
+	uint64_t offset;	/* of 'start' in the file, unless 'main' is set: */
+	bool	 main;		/* 'start' is the address of the program's first code */
+	uint64_t inode;
+	dev_t	 device;
+	const char *path;	/* in the name space of the process; of a long one its end */
+};
+
+/* Calls fn for the files of processes that have exec'd or ended while events had addresses of
+   programs, as far as they are remembered.  The processes may live. */
+void kp_objects(struct kp *, void (*fn)(void *arg, const struct kp_mapped *), void *arg);
+
 /* Calls fn for each member of an imported probe of which the buffer may have events
    and whose values have names: "symbolic MASK VALUE=NAME,...", or "flags MASK
    DELIMITER VALUE=NAME,..." (tnf(5), "Context"). */

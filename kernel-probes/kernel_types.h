@@ -174,7 +174,12 @@ struct signal_struct {
 struct mm_struct {
 	struct task_struct *owner;
 	struct file *exe_file;
+	unsigned long start_code, end_code;
 };
+
+struct bpf_iter_task_vma {
+	u64 opaque[1];
+} __attribute__((aligned(8)));
 
 struct hrtimer {
 	void *function;

@@ -74,6 +74,8 @@ programs_lacking(struct kp *kp)
 {
 	uint64_t programs = ALWAYS;
 
+	if (kp_has_addresses(kp, kp->state->enabled))
+		programs |= P(object_exec) | P(object_exit);
 	for (unsigned id = 1; id < KP_PROBES; id++)
 		if (file_is_on(kp, kp_catalogue[id].file))
 			programs |= kp_needs(kp, &kp_catalogue[id]) |
@@ -116,6 +118,8 @@ size_maps(struct kernel_bpf *skel, size_t size)
 	    (r = bpf_map__set_max_entries(skel->maps.tnf_pool, size / KP_BLOCK_SIZE)) < 0 ||
 	    (r = bpf_map__set_max_entries(skel->maps.tnf_cpu, cpus)) < 0 ||
 	    (r = bpf_map__set_max_entries(skel->maps.tnf_ended, ended)) < 0)
+		return r;
+	if ((r = bpf_map__set_max_entries(skel->maps.tnf_objects, ended)) < 0)
 		return r;
 	/* Most processes are forked, and then exec. */
 	if ((r = bpf_map__set_max_entries(skel->maps.tnf_ran, 2 * ended)) < 0)

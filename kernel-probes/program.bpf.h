@@ -42,21 +42,28 @@ static __always_inline void path_note(u64 number, struct file *f)
 	bpf_map_update_elem(&tnf_paths, &number, &w->text[w->at & (ROOM - 1)], BPF_ANY);
 }
 
+/* Keeps the file's path, and returns its number. */
+static __attribute__((noinline)) u64 path_number(struct file *f)
+{
+	struct dentry *d = BPF_CORE_READ(f, f_path.dentry);
+	u64 number = mixed(mixed(mixed(mixed(0, (u64)d), (u64)BPF_CORE_READ(f, f_path.mnt)),
+	    BPF_CORE_READ(f, f_inode, i_ino)), BPF_CORE_READ(d, d_name.hash_len));
+
+	if (bpf_map_lookup_elem(&tnf_paths, &number) == NULL)
+		path_note(number, f);
+	return number;
+}
+
 /* Remembers that the task's process runs its present program since 'time'. */
 static __attribute__((noinline)) int program_note(struct task_struct *t, u64 time)
 {
 	struct kp_renamed key = { .time = time, .tid = BPF_CORE_READ(t, tgid) };
 	struct file *f = BPF_CORE_READ(t, mm, exe_file);
-	struct dentry *d;
 	u64 number;
 
 	if (f == NULL)
 		return 0;
-	d = BPF_CORE_READ(f, f_path.dentry);
-	number = mixed(mixed(mixed(mixed(0, (u64)d), (u64)BPF_CORE_READ(f, f_path.mnt)),
-	    BPF_CORE_READ(f, f_inode, i_ino)), BPF_CORE_READ(d, d_name.hash_len));
-	if (bpf_map_lookup_elem(&tnf_paths, &number) == NULL)
-		path_note(number, f);
+	number = path_number(f);
 	bpf_map_update_elem(&tnf_ran, &key, &number, BPF_ANY);
 	return 0;
 }

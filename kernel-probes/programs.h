@@ -19,6 +19,8 @@
 	X(remember_exec,	BTF,	"sched_process_exec")		\
 	X(begin_tasks,		ITER,	"")				\
 	X(remember_exit,	BTF,	"sched_process_exit")		\
+	X(object_exec,		BTF,	"sched_process_exec")		\
+	X(object_exit,		BTF,	"sched_process_exit")		\
 	X(remember_name,	BTF,	"task_rename")			\
 	X(lock_wait,		BTF,	"contention_begin")		\
 	X(lock_done,		BTF,	"contention_end")		\

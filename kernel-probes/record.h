@@ -399,6 +399,25 @@ struct kp_path {
 	char  text[KP_PATH_SIZE];
 };
 
+/* Element of the map tnf_objects: a file that a process which has ended had mapped as code. */
+struct kp_object_key {
+	__u32 pid;
+	__u32 n;		/* from 0, in order of the addresses */
+};
+
+struct kp_object {
+	__u64 time;		/* the same for all that were noted together */
+	__u64 start, end;
+	__u64 offset;		/* of 'start' in the file */
+	__u64 path;		/* key in tnf_paths */
+	__u64 inode;
+	__u32 device;		/* as the kernel has it: major << 20 | minor */
+	__u32 pad;
+};
+
+#define KP_OBJECT_MAIN	(~0ull)	/* offset: not told; the program, where its first code lies */
+#define KP_OBJECTS_MAX	256u	/* of a process */
+
 /* A function that leads from a tracepoint to its programs: its place in the kernel's text. */
 struct kp_glue {
 	__u32 from, to;

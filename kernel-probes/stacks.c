@@ -43,6 +43,29 @@ stacks_ready(struct kp *kp)
 	return kp->state->buffer_size != 0 ? stacks_reload(kp) : 0;
 }
 
+bool
+kp_has_addresses(const struct kp *kp, uint64_t probes)
+{
+	if (probes & KP_BIT(KP_SAMPLE))
+		return true;
+	for (unsigned id = 1; id < KP_PROBES; id++)
+		if (probes & KP_BIT(id) && kp->state->stack[id].user != 0)
+			return true;
+	for (unsigned i = 0; i < kp->imports; i++)
+		if (kp->import[i]->enabled && kp->import[i]->row.stacks.user != 0)
+			return true;
+	return false;
+}
+
+/* The files of processes that end are noted from now on, or no more. */
+static int
+objects_sync(struct kp *kp)
+{
+	int r = kp->state->buffer_size != 0 ? kp_load(kp, 0) : 0;
+
+	return r < 0 ? r : kp_attach_sync(kp);
+}
+
 static int
 stacks_define(struct kp *kp, unsigned id)
 {
@@ -95,7 +118,7 @@ stacks_of_row(struct kp *kp, unsigned id, struct kp_stacks s)
 		kp->state->stacks |= KP_BIT(id);
 	else
 		kp->state->stacks &= ~KP_BIT(id);
-	return 0;
+	return objects_sync(kp);
 }
 
 int
@@ -137,7 +160,9 @@ stacks_of_import(struct kp *kp, struct kp_import *imp, struct kp_stacks s)
 	}
 	if ((r = kp_asked_save(kp, imp)) < 0)
 		return r;
-	return imp->attached ? kp_import_row_renew(kp, imp) : 0;
+	if (imp->attached && (r = kp_import_row_renew(kp, imp)) < 0)
+		return r;
+	return objects_sync(kp);
 }
 
 KP_EXPORT int

@@ -527,6 +527,44 @@ context_objects(struct context_writer *w, pid_t pid)
 	tnf_maps_free(&maps);
 }
 
+/* The program header of the first code, of a file that build_id_of_fd() has accepted. */
+static bool
+first_code(int fd, elf_segment *ret)
+{
+	elf_header eh;
+
+	if (pread(fd, &eh, sizeof eh, 0) != (ssize_t)sizeof eh)
+		return false;
+	for (int i = 0; i < eh.e_phnum && i < PHDRS_MAX; i++)
+		if (pread(fd, ret, sizeof *ret, (off_t)(eh.e_phoff +
+		    (uint64_t)i * sizeof *ret)) == (ssize_t)sizeof *ret &&
+		    ret->p_type == PT_LOAD && ret->p_flags & PF_X)
+			return true;
+	return false;
+}
+
+void
+context_mapped(struct context_writer *w, const struct context_mapped *m)
+{
+	char id[2 * BUILD_ID_MAX + 1];
+	uint64_t offset = m->offset;
+	elf_segment code;
+	struct stat st;
+	int fd = w->f == NULL ? -1 : tnf_open_regular(m->path, O_RDONLY | O_NOFOLLOW, &st);
+	bool same = fd >= 0 && st.st_ino == m->inode && st.st_dev == m->device &&
+	    build_id_of_fd(fd, id);
+
+	if (same && m->main && (same = first_code(fd, &code)))
+		offset = code.p_offset;
+	if (fd >= 0)
+		close(fd);
+	if (w->f == NULL || (m->main && !same))
+		return;
+	fprintf(w->f, "object %d %" PRIx64 " %" PRIx64 " %" PRIx64 " %s ", (int)m->pid, m->start,
+	    m->end, offset, same ? id : "-");
+	put_rest(w, m->path);
+}
+
 /* A symbol does not name an address that is farther off: a kernel that lists no data has a
    few marks of the linker there, far from what they seem to name. */
 #define SYMBOL_SPAN_MAX	(1u << 16)

@@ -56,6 +56,18 @@ void context_renamed(struct context_writer *, pid_t tid, int64_t time,
 void context_ran(struct context_writer *, pid_t pid, int64_t time, const char *path);
 /* The executable mappings of the process, with build ids. */
 void context_objects(struct context_writer *, pid_t);
+/* A file that a process which has ended had mapped as code: 'offset' of it, or, if 'main' is set, its
+   first code, was at 'start'.  The file that has the path now is looked at if it is still the one with
+   this inode. */
+struct context_mapped {
+	pid_t	    pid;
+	uint64_t    start, end, offset;
+	bool	    main;
+	uint64_t    inode;
+	dev_t	    device;
+	const char *path;
+};
+void context_mapped(struct context_writer *, const struct context_mapped *);
 void context_devices(struct context_writer *);	/* block devices */
 
 /* The symbols that hold these addresses (sorted by the call), from a list in

@@ -69,14 +69,43 @@ has_user_stacks(struct kp *kp)
 	return false;
 }
 
-/* Tells which files lie at addresses of programs, for the processes that live.  Those of a
-   process that has ended stay without names. */
+struct mapped_call {
+	struct context_writer *w;
+	const struct kp_task *living;
+	size_t n;
+};
+
+static int
+by_tid(const void *a, const void *b)
+{
+	const struct kp_task *p = a, *q = b;
+
+	return (p->tid > q->tid) - (p->tid < q->tid);
+}
+
+static void
+kernel_context_mapped(void *arg, const struct kp_mapped *m)
+{
+	const struct mapped_call *c = arg;
+	const struct kp_task key = { .tid = m->pid };
+
+	if (bsearch(&key, c->living, c->n, sizeof key, by_tid) == NULL)
+		context_mapped(c->w, &(struct context_mapped){ .pid = m->pid, .start = m->start,
+		    .end = m->end, .offset = m->offset, .main = m->main, .inode = m->inode,
+		    .device = m->device, .path = m->path });
+}
+
+/* Tells which files lie at addresses of programs: of the processes that live, by /proc; of those
+   that have ended, as the kernel part remembers them. */
 static void
 kernel_context_programs(struct kp *kp, struct context_writer *w, const struct kp_task *living,
     size_t n)
 {
+	struct mapped_call call = { w, living, n };
+
 	if (!has_user_stacks(kp))
 		return;
+	kp_objects(kp, kernel_context_mapped, &call);
 	for (size_t i = 0; i < n; i++)
 		if (living[i].tid == living[i].pid)
 			context_objects(w, living[i].pid);

@@ -27,6 +27,15 @@ within "samples in the kernel" "$(events "$pid" sample | grep -c 'stack: <tnf_sy
 grep -aq "^object $$ .* /" "$TMP/trace" || fail "no object of process $$"
 echo "ok: objects of processes"
 
+# ... and of one that has ended before, whose functions are known all the same.
+traced "$work" burn 500
+pid=$(said pid)
+! [ -e "/proc/$pid" ] || fail "$pid has not ended"
+"$TNF_BUILD/tnfxtract/tnfxtract" "$TMP/trace" 2>"$TMP/err" || fail "tnfxtract: $(cat "$TMP/err")"
+"$tnfdump" --to folded --process "$pid" "$TMP/trace" >"$TMP/folded" 2>"$TMP/err" || fail "tnfdump: $(cat "$TMP/err")"
+grep -qE ';main[^;]*;(.*;)?burn[^;]*;sample ' "$TMP/folded" || fail "no functions of an ended process: $(cat "$TMP/folded")"
+echo "ok: objects of a process that has ended"
+
 # The kernel's frames are within the program's, whose functions are told while it lives.
 "$kpctl" on || fail "ktrace on"
 "$work" syscalls 1000000000 >/dev/null &

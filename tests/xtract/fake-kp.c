@@ -128,6 +128,11 @@ kp_ran(struct kp *kp, void (*fn)(void *, pid_t, int64_t, const char *), void *ar
 	fn(arg, 2000000000, 4000, "/bin/gone");
 }
 
+void
+kp_objects(struct kp *kp, void (*fn)(void *, const struct kp_mapped *), void *arg)
+{
+}
+
 bool
 kp_frozen(struct kp *kp, int64_t *time, char *why, size_t size)
 {
