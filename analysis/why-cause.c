@@ -93,11 +93,19 @@ put_disk(struct why *w, struct out *o, const struct why_node *n, bool numbers)
 	const char *name = why_disk(w, n);
 	uint32_t most;
 	unsigned ahead = why_ahead(w, n, &most);
+	int64_t held;
 
 	out_lit(o, "disk");
 	if (name != NULL) {
 		out_char(o, ' ');
 		out_str(o, name);
+	}
+	if ((held = why_held_back(w, n)) > 0) {
+		out_lit(o, ", held back ");
+		if (numbers)
+			tnf_out_format(o, "%.3f ms ", (double)held / 1e6);
+		out_lit(o, "before the device (a limit of its control group?)");
+		return;
 	}
 	if (ahead == 0)
 		return;
@@ -143,6 +151,11 @@ put_asleep(struct why *w, struct out *o, const struct why_node *n, bool numbers)
 	}
 	if (n->by == WHY_BY_TIMER && !timed) {
 		out_lit(o, "sleep until a timer");
+		if (n->refused != 0) {
+			out_lit(o, ", as it was refused a lock of a file, which ");
+			why_put_thread(w, o, n->refused, n->from, numbers);
+			out_lit(o, " had");
+		}
 		return;
 	}
 	if (n->by == WHY_BY_DISK || n->cause == WHY_DISK) {

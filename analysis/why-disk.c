@@ -65,6 +65,17 @@ note_ends(struct why *w)
 	}
 }
 
+int64_t
+why_held_back(struct why *w, const struct why_node *n)
+{
+	const struct why_request *r = why_request(w, n);
+
+	/* Another thread began the request when most of the sleep was over: a worker of the kernel
+	   that lets requests go on.  A thread that submits its own request sleeps afterwards. */
+	return r == NULL || r->thread == n->thread || r->start < n->from + (n->to - n->from) / 2 ? 0 :
+	    r->start - n->from;
+}
+
 unsigned
 why_ahead(struct why *w, const struct why_node *n, uint32_t *most)
 {

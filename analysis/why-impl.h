@@ -37,6 +37,8 @@ struct sleep_event {
 	struct tnf_probe *probe;
 	uint32_t pos;
 	uint32_t owner;		/* the thread that has the lock, or 0: not told */
+	uint32_t refused;	/* the thread that has the lock of a file which was refused to this one
+				   just before, or 0 */
 };
 
 /* An event that says where the thread was on its CPU. */
@@ -65,7 +67,8 @@ struct thread {
 	bool	 throttled;	/* its event came, that of the state has not */
 	bool	 block_told;	/* thread_block came, the event of the state has not */
 	bool	 reclaims;	/* it looks for free memory */
-	uint32_t owner;		/* of the lock for which the thread is about to sleep */
+	uint32_t owner;		/* of the lock for which the thread is about to sleep ... */
+	uint64_t lock;		/* ... and that lock */
 	uint32_t interrupts;	/* nested interrupts that have stopped the thread */
 };
 

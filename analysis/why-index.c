@@ -35,7 +35,7 @@ static const struct {
 	{ "thread_queue", M_QUEUE, { "tid" } },
 	{ "thread_throttle", M_THROTTLE, { "tid" } },
 	{ "thread_signal", M_SIGNAL, { "pid", "signo" } },
-	{ "lock_owner", M_OWNER, { "owner" } },
+	{ "lock_owner", M_OWNER, { "owner", "reason" } },
 	{ "sample", M_SAMPLE, { NULL } },
 	{ "pageout_scan_start", M_SCAN, { NULL } },
 	{ "pageout_scan_end", M_SCANNED, { NULL } },
@@ -398,7 +398,7 @@ state_event(struct why *w, const struct meaning *m, uint32_t writer, const struc
 
 /* thread_block: its event follows that of the writer's thread_state, at the same time. */
 static void
-block_event(struct why *w, uint32_t id, const struct tnf_event *ev)
+block_event(struct why *w, const struct meaning *m, uint32_t id, const struct tnf_event *ev)
 {
 	struct thread *t = &w->threads[id];
 	struct change *l = last_change(t);
@@ -415,7 +415,10 @@ block_event(struct why *w, uint32_t id, const struct tnf_event *ev)
 		cpu_goes_to(cpu_of(w, tnf_file_host(ev->file), ev->cpu), 0, ev->time);
 	}
 	WHY_ROOM(w->sleeps, w->n_sleeps);
-	w->sleeps[w->n_sleeps] = (struct sleep_event){ ev->probe, ev->pos, t->owner };
+	w->sleeps[w->n_sleeps] = (struct sleep_event){ .probe = ev->probe, .pos = ev->pos };
+	/* A lock of a file that was refused is another one than this sleep is for. */
+	*(t->owner != 0 && value_of(ev, m->a) != t->lock ? &w->sleeps[w->n_sleeps].refused :
+	    &w->sleeps[w->n_sleeps].owner) = t->owner;
 	l->detail = w->n_sleeps++;
 	t->owner = 0;
 }
@@ -537,6 +540,7 @@ owner_event(struct why *w, const struct meaning *m, uint32_t id, const struct tn
 	const uint32_t *owner = tnf_map_get(&w->by_number, key, sizeof(key));
 
 	w->threads[id].owner = owner != NULL ? *owner : 0;
+	w->threads[id].lock = value_of(ev, m->b);
 }
 
 /* The writer begins to look for free memory, or has looked. */
@@ -637,7 +641,7 @@ kernel_event(struct why *w, const struct meaning *m, uint32_t id, const struct t
 		state_event(w, m, id, ev);
 		break;
 	case M_BLOCK:
-		block_event(w, id, ev);
+		block_event(w, m, id, ev);
 		break;
 	case M_CREATE:
 		thread_begins(w, id, tnf_file_host(ev->file), value_of(ev, m->a));

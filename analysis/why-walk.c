@@ -202,6 +202,9 @@ explain_sleep(struct walk *k, struct why_node *n, const struct thread *t, size_t
 	n->cause = p.cause;
 	n->where = p.where;
 	n->owner = c->detail != 0 ? k->w->sleeps[c->detail].owner : 0;
+	n->refused = c->detail != 0 ? k->w->sleeps[c->detail].refused : 0;
+	if (n->cause == WHY_LOCK && n->owner == 0)	/* the lock of a file, by another address */
+		n->owner = n->refused;
 	if (wake != NULL && wake->state == S_WAIT_CPU)
 		explain_wake(k, n, t, i);
 	if (why_is_stop(n->cause)) {

@@ -58,6 +58,8 @@ struct why_node {
 	uint32_t	thread;		/* the thread whose time this is; 0: none */
 	uint32_t	waker;		/* ASLEEP: the thread that ended it, or 0; BY_SIGNAL: that began it */
 	uint32_t	owner;		/* ASLEEP for a lock: who had it at first, or 0 */
+	uint32_t	refused;	/* ASLEEP until a timer: who had the lock of a file that was refused
+				   right before, or 0 */
 	uint32_t	request;	/* ASLEEP on a disk: the block request + 1, or 0 */
 	int32_t		call;		/* its system call; -1: none, or not told */
 	int64_t		from, to;	/* ns; children tile this exactly, or there are none */
@@ -160,6 +162,9 @@ struct why_tree why_explain_steps(struct why *, const struct why_step *, size_t 
 void why_tree_free(struct why_tree *);
 
 const struct why_request *why_request(const struct why *, const struct why_node *);
+/* ns of the node's sleep before its request went to the disk, if those are most of it and somebody
+   else held the request back: the limit of a control group; otherwise 0. */
+int64_t why_held_back(struct why *, const struct why_node *);
 /* How many requests to the same device had been begun before the node's and were open in its
    time; *most gets the thread that had submitted most of them, or 0. */
 unsigned why_ahead(struct why *, const struct why_node *, uint32_t *most);

@@ -431,14 +431,18 @@ const struct kp_row kp_catalogue[KP_PROBES] = {
 		"lock_owner", "owner", "sched.bpf.c",
 		ROW(LOCK_OWNER, kp_lock_owner),
 		.member = { M("opaque", "reason"), M("lwpid", "owner") },
-		.needs = SWITCH, .extra = P(lock_wait) | P(lock_done), .fidelity = KP_DERIVED,
-		.when = "The writer goes to sleep on the lock reason, which thread owner has.",
+		.needs = SWITCH, .extra = P(lock_wait) | P(lock_done) | P(lock_refused) |
+		    P(flock_refused), .fidelity = KP_DERIVED,
+		.when = "The writer goes to sleep on the lock reason, which thread owner has, or is"
+		    " refused a lock of a file.",
 		.differs = "The original has no such probe.\nThe event comes right before"
 		    " thread_block, with the same reason, if the lock tells its owner: a mutex of"
 		    " glibc, a futex with priority inheritance, a mutex or an rt_mutex of the kernel,"
 		    " or an rw_semaphore of the kernel that a writer or a single reader has.\nThe"
 		    " owner of a glibc mutex is the number that the program has noted in the mutex;"
-		    " in a nested name space of processes such a mutex causes no event.",
+		    " in a nested name space of processes such a mutex causes no event.\nFor a lock of"
+		    " a file (fcntl(2), flock(2)) reason is the inode and owner the process that has"
+		    " the lock; if the call does not wait, no sleep follows the event.",
 		.example = "reason: 0x7f75c2642498 owner: 15834",
 		.says = "The writer waits for a mutex that thread 15834 has locked.",
 	},

@@ -69,11 +69,27 @@ struct super_block {
 	unsigned long s_magic;
 };
 
+struct file_lock_context {
+	struct list_head flc_flock, flc_posix;
+};
+
+struct file_lock_core {
+	struct list_head flc_list;
+	unsigned char flc_type;
+	u32 flc_pid;
+};
+
+struct file_lock {
+	struct file_lock_core c;
+	s64 fl_start, fl_end;
+};
+
 struct inode {
 	u16 i_mode;
 	struct super_block *i_sb;
 	unsigned long i_ino;
 	u32 i_rdev;
+	struct file_lock_context *i_flctx;
 };
 
 struct address_space {

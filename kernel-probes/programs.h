@@ -24,6 +24,8 @@
 	X(remember_name,	BTF,	"task_rename")			\
 	X(lock_wait,		BTF,	"contention_begin")		\
 	X(lock_done,		BTF,	"contention_end")		\
+	X(lock_refused,		BTF,	"posix_lock_inode")		\
+	X(flock_refused,	BTF,	"flock_lock_inode")		\
 	X(file_fault,		BTF,	"mm_filemap_fault")		\
 	X(user_fault,		BTF,	"page_fault_user")		\
 	X(kernel_fault,		BTF,	"page_fault_kernel")		\

@@ -25,9 +25,15 @@ class Machine:
         self.into.append((us, f"{us * 1000} {100 if writer else 0} {writer} {writer + 4096} {cpu} "
                           f"thread_state {tid + 4096} {state}"))
 
-    def wakeup(self, us, writer, cpu, tid):
-        self.into.append((us, f"{us * 1000} 100 {writer} {writer + 4096} {cpu} "
-                          f"thread_wakeup {tid + 4096}"))
+    def wakeup(self, us, writer, cpu, tid, by=0, source=0):
+        self.into.append((us, f"{us * 1000} {100 if writer else 0} {writer} {writer + 4096} {cpu} "
+                          f"thread_wakeup {tid + 4096} {by} {source}"))
+
+    def owner(self, us, tid, cpu, owner, reason):
+        self.out.append((us, f"{us * 1000} 100 {tid} {tid + 4096} {cpu} lock_owner {owner} {reason}"))
+
+    def disk(self, us, tid, cpu, what, buf):
+        self.into.append((us, f"{us * 1000} 100 {tid} {tid + 4096} {cpu} {what} 265289728 {buf}"))
 
     def exit(self, us, tid, cpu):
         self.into.append((us, f"{us * 1000} 100 {tid} {tid + 4096} {cpu} thread_exit"))
@@ -58,9 +64,12 @@ class Machine:
                                    "request_taken r id:tnf_int32", "sent r id:tnf_int32",
                                    "got r id:tnf_int32"], self.user),
                 self.file("out", ["thread_state thread state:tnf_microstate",
-                                  "thread_block sched reason:tnf_opaque"], self.out),
+                                  "thread_block sched reason:tnf_opaque",
+                                  "lock_owner owner owner:tnf_int32 reason:tnf_opaque"], self.out),
                 self.file("into", ["thread_state thread tid:tnf_kthread_id state:tnf_microstate",
-                                   "thread_wakeup wakeup tid:tnf_kthread_id", "thread_exit thread"] +
+                                   "thread_wakeup wakeup tid:tnf_kthread_id by:tnf_int64 source:tnf_uint64",
+                                   "thread_exit thread", "strategy io device:tnf_uint64 buf:tnf_opaque",
+                                   "biodone io device:tnf_uint64 buf:tnf_opaque"] +
                           [f"{name}_{end} irq vec:tnf_int32" for name in
                            ("irq_vectors.local_timer", "irq.softirq") for end in ("entry", "exit")],
                           self.into)]

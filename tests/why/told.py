@@ -166,6 +166,40 @@ p.request(10000, 100, "request_end", 5)
 text = run("--why", *p.files())[0]
 check("polls", "\nWaited 8.940 ms (99 %) for: wait, ended by an interrupt, 3 times.\n" in text, text)
 
+# The same, and each time the holder has the file locked: another reason than that of the sleep.
+for reason, told in (77, ", as it was refused a lock of a file, which holder 101 had, 3 times"), (512, ", 3 times"):
+    f = Machine(1, "refused", {100: "server", 101: "holder"})
+    f.of(0, 0, 0, 100, USER)
+    f.of(0, 0, 1, 101, USER)
+    f.state(100, 101, 1, WAIT)
+    f.request(1000, 100, "request_start", 5)
+    for us in 1000, 4000, 7000:
+        f.owner(us, 100, 0, 101, reason)
+        f.sleep(us, 100, 0, SLEEP, 512)
+        f.wakeup(us + 2980, 0, 0, 100, 3)
+        f.of(us + 2980, 0, 0, 100, WAIT)
+        f.of(us + 2990, 0, 0, 100, USER)
+    f.request(10000, 100, "request_end", 5)
+    text = run("--why", *f.files())[0]
+    check("a lock that was refused", f"\nWaited 8.940 ms (99 %) for: sleep until a timer{told}.\n" in text, text)
+
+# The server's request goes to the disk late, begun by a worker of the kernel; or at once, by itself.
+for begun, told in (8000, "disk 253:0, held back 7.000 ms before the device (a limit of its control group?)"), \
+        (1000, "disk 253:0"):
+    d = Machine(1, "held", {100: "server", 101: "worker"})
+    d.of(0, 0, 0, 100, USER)
+    d.of(0, 0, 1, 101, USER)
+    d.request(1000, 100, "request_start", 5)
+    d.disk(begun, 101 if begun > 1000 else 100, 1 if begun > 1000 else 0, "strategy", 9)
+    d.sleep(1000, 100, 0, SLEEP, 512)
+    d.disk(9990, 101, 1, "biodone", 9)
+    d.wakeup(9990, 101, 1, 100, 4, 9)
+    d.of(9990, 101, 1, 100, WAIT)
+    d.of(9995, 0, 0, 100, USER)
+    d.request(10000, 100, "request_end", 5)
+    text = run("--why", *d.files())[0]
+    check("a request that is held back", f" for: {told}.\n" in text or f" for: wait, {told}.\n" in text, text)
+
 # The server waits for its child, which gives back much memory when it exits.
 e = Machine(1, "exits", {100: "server", 101: "child"})
 e.of(0, 0, 0, 100, USER)
