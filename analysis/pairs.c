@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "analysis/attrs.h"
+#include "analysis/gaps.h"
 #include "analysis/names.h"
 #include "analysis/nest.h"
 #include "analysis/pairs.h"
@@ -100,6 +101,8 @@ struct pairs {
 	struct open	*oldest, *newest;
 	size_t		 n_open, n_kept, n_awaited;
 	uint64_t	 orphans;
+	struct gaps	 gaps;
+	uint64_t	 cut;		/* kept starts that were forgotten at a gap */
 	uint64_t	 fed;		/* events */
 	struct open	*spare;		/* chained by 'after' */
 	size_t		 max;		/* open at once */
@@ -142,6 +145,7 @@ pairs_free(struct pairs *p)
 	tnf_out_close(&p->values);
 	pairs_free_list(p->oldest);
 	pairs_free_list(p->spare);
+	gaps_free(&p->gaps);
 	for (size_t i = 0; i < p->n_own; i++) {
 		free((char *)p->own[i].start);	/* memory of all its words */
 		free((char *)p->own[i].text);
@@ -621,6 +625,22 @@ pairs_span(struct pairs *p, const struct tnf_probe *probe)
 	return r->role != PAIR_NONE ? r->name : NULL;
 }
 
+/* Events of the kernel of this machine are missing: ends may be among them, and later ends may be
+   those of starts that are among them. */
+static void
+pairs_gap(struct pairs *p, unsigned host)
+{
+	struct open *o, *after;
+
+	for (o = p->oldest; o != NULL; o = after) {
+		after = o->after;
+		if (!o->start.kernel || tnf_file_host(o->start.file) != host)
+			continue;
+		p->cut += o->keep == KEEP_ALL;
+		pairs_drop(p, o);
+	}
+}
+
 enum pair_role
 pairs_feed(struct pairs *p, const struct tnf_event *ev, unsigned keep, struct pair_slice *ret)
 {
@@ -629,6 +649,8 @@ pairs_feed(struct pairs *p, const struct tnf_event *ev, unsigned keep, struct pa
 	uint64_t id;
 
 	p->fed++;
+	if (ev->kernel && gaps_feed(&p->gaps, ev) != GAP_NONE)
+		pairs_gap(p, tnf_file_host(ev->file));
 	if (r->role == PAIR_NONE || !pairs_instance(p, r, ev, &id))
 		return PAIR_NONE;
 	return r->role == PAIR_START ? pairs_opened(p, r, id, ev, keep, ret) :
@@ -664,4 +686,10 @@ uint64_t
 pairs_orphans(const struct pairs *p)
 {
 	return p->orphans;
+}
+
+uint64_t
+pairs_cut(const struct pairs *p)
+{
+	return p->cut;
 }

@@ -77,7 +77,7 @@ void pairs_endless(struct pairs *, size_t max,
     void (*dropped)(void *arg, void **user), void *arg);
 
 /* Forgets all open starts, because their ends may have been lost.  tnfwatch calls this after a loss of
-   events; tnfdump keeps the starts. */
+   events.  Those of the kernel are forgotten without a call where its trace shows a gap. */
 void pairs_forget(struct pairs *);
 /* Forgets open starts of the event's thread, for rules where the thread tells instances
    apart. */
@@ -102,6 +102,9 @@ size_t pairs_open(const struct pairs *);
 void pairs_each_open(const struct pairs *,
     void (*fn)(void *arg, const struct pair_slice *), void *arg);
 uint64_t pairs_orphans(const struct pairs *);	/* ends without a start, kept */
+/* Kept starts of the kernel that were forgotten, because events are missing between them and any
+   end that follows (gaps.h). */
+uint64_t pairs_cut(const struct pairs *);
 /* The number of starts without an end so far whose pairs may be kept. */
 size_t pairs_awaited(const struct pairs *);
 

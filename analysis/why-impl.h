@@ -5,6 +5,7 @@
 #define ANALYSIS_WHY_IMPL_H
 
 #include "analysis/attrs.h"
+#include "analysis/gaps.h"
 #include "analysis/why.h"
 #include "common/map.h"
 
@@ -81,7 +82,6 @@ struct occupant {
 struct cpu {
 	struct occupant *occupants;
 	uint32_t n;
-	uint32_t block;		/* the highest number of a block of the trace with its events */
 	uint32_t done;		/* a request that ended here just now + 1, or 0 */
 };
 
@@ -121,6 +121,7 @@ struct why {
 	struct map	 places;	/* struct place by the addresses of a stack */
 	struct perprobe	 meanings;
 	int64_t		 complete, last;
+	struct gaps	 blocks;
 	uint64_t	 gaps;
 	bool		 kernel;	/* a state was told */
 	struct out	 name;		/* why_name() */

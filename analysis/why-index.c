@@ -92,6 +92,7 @@ why_free(struct why *w)
 	tnf_map_free(&w->sendings);
 	tnf_map_free(&w->places);
 	tnf_out_close(&w->name);
+	gaps_free(&w->blocks);
 	free(w);
 }
 
@@ -614,21 +615,14 @@ thread_ends(struct why *w, uint32_t id, const struct tnf_event *ev)
 	enter(t, running ? S_SYSTEM : S_ENDED, ev->time, running ? ev->cpu : -1);
 }
 
-/* Counts gaps.  The blocks of a CPU are numbered, so a missing number is a block that was
-   overwritten or lost.  An event with a smaller number than the last one is no gap: its time can
-   be later than that of the first event in the next block. */
 static void
 look_for_gap(struct why *w, const struct tnf_event *ev)
 {
-	struct cpu *c = cpu_of(w, tnf_file_host(ev->file), ev->cpu);
+	enum gap gap = gaps_feed(&w->blocks, ev);
 
-	if (c == NULL || ev->block <= c->block)
-		return;
-	if (c->block == 0 && ev->block > 1 && ev->time > w->complete)
+	if (gap == GAP_BEGINNING && ev->time > w->complete)
 		w->complete = ev->time;
-	else if (c->block != 0 && ev->block != c->block + 1)
-		w->gaps++;
-	c->block = ev->block;
+	w->gaps += gap == GAP_BETWEEN;
 }
 
 static void

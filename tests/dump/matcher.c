@@ -666,6 +666,48 @@ START_TEST(no_more_than_the_limit)
 }
 END_TEST
 
+/* A start is not paired with an end from which blocks of a CPU are missing: another start, and the
+   end of the first, may be among the events that are lost. */
+static const struct {
+	uint32_t block;		/* of the event of CPU 0 between start and end, 0: there is none */
+	bool	 kernel;	/* start and end */
+	bool	 paired;
+} gaps[] = {
+	{ 0, true, true }, { 3, true, true }, { 4, true, true },
+	{ 5, true, false }, { 9, true, false }, { 9, false, true },
+};
+
+START_TEST(a_gap_parts)
+{
+	unsigned start = mk_probe(made[0], "work_start", "keys k;", ""),
+	    end = mk_probe(made[0], "work_end", "keys k;", ""), other = mk_probe(made[0], "other", "keys k;", "");
+	struct mk_thread t = { .pid = 1, .lwpid = 1, .tid = 1 };
+	struct tnf_event ev[3];
+	struct pair_slice s;
+
+	ck_assert(mk_event(made[0], &t, start, (int64_t)1));
+	ck_assert(mk_event(made[0], &t, other, (int64_t)2));
+	ck_assert(mk_event(made[0], &t, end, (int64_t)3));
+	open_stream(1);
+	for (unsigned i = 0; i < 3; i++)
+		ck_assert_int_eq(tnf_stream_next(stream, &ev[i]), 1);
+	ev[1].kernel = true;
+	ev[1].cpu = 0;
+	ev[1].block = 3;
+	ck_assert_int_eq(pairs_feed(pairs, &ev[1], KEEP_ALL, &s), PAIR_NONE);
+	ev[0].kernel = ev[2].kernel = gaps[_i].kernel;
+	ev[0].cpu = ev[2].cpu = 1;
+	ev[0].block = ev[2].block = 1;
+	ck_assert_int_eq(pairs_feed(pairs, &ev[0], KEEP_ALL, &s), PAIR_START);
+	ev[1].block = gaps[_i].block;
+	if (gaps[_i].block != 0)
+		ck_assert_int_eq(pairs_feed(pairs, &ev[1], KEEP_ALL, &s), PAIR_NONE);
+	ck_assert_int_eq(pairs_feed(pairs, &ev[2], KEEP_ALL, &s), PAIR_END);
+	ck_assert_int_eq(s.rule != NULL, gaps[_i].paired);
+	ck_assert_uint_eq(pairs_cut(pairs), !gaps[_i].paired);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -681,6 +723,7 @@ main(void)
 	tcase_add_test(tc, no_two_are_one);
 	tcase_add_test(tc, ids);
 	tcase_add_test(tc, no_more_than_the_limit);
+	tcase_add_loop_test(tc, a_gap_parts, 0, LENGTH(gaps));
 	tcase_set_timeout(tc, 120);
 	suite_add_tcase(suite, tc);
 	return check_run(suite);

@@ -236,6 +236,9 @@ open_starts(struct dump *d)
 	if (pairs_open(d->pairs) + pairs_orphans(d->pairs) > 0)
 		tnf_out_format(&d->out, "\nwithout an end: %" PRIu64 ", without a start: %" PRIu64
 		    "\n", pairs_open(d->pairs), pairs_orphans(d->pairs));
+	if (pairs_cut(d->pairs) > 0)
+		tnf_out_format(&d->out, "\nbegun before events that are missing, and left out: %" PRIu64
+		    "\n", pairs_cut(d->pairs));
 }
 
 int
