@@ -15,7 +15,7 @@
 #define REQUESTS	40
 
 static const struct cause *const all[] = { causes_cpu, causes_lock, causes_sync, causes_wait,
-    causes_ipc, causes_stop, causes_io };
+    causes_ipc, causes_stop, causes_io, causes_behind };
 
 static const struct cause *
 cause_find(const char *name)

@@ -21,7 +21,7 @@ struct cause {
 };
 
 extern const struct cause causes_cpu[], causes_lock[], causes_sync[], causes_wait[],
-    causes_ipc[], causes_stop[], causes_io[];
+    causes_ipc[], causes_stop[], causes_io[], causes_behind[];
 
 /* help.c: these end the program if something fails. */
 _Noreturn void die(const char *what);

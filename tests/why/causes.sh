@@ -7,12 +7,12 @@ tnfdump=$TNF_BUILD/tnfdump/tnfdump prex=$TNF_BUILD/prex/prex tnfxtract=$TNF_BUIL
 need_kernel
 need_ptrace
 scratch
-cpu_group='' memory_group='' freezer_group='' swap=''
+cpu_group='' memory_group='' freezer_group='' blkio_group='' swap=''
 
 undo() {
 	"$prex" -k -c 'ktrace off; buffer dealloc' >/dev/null 2>&1
 	[ -z "$swap" ] || swapoff "$swap" 2>/dev/null
-	for g in $cpu_group $memory_group $freezer_group; do
+	for g in $cpu_group $memory_group $freezer_group $blkio_group; do
 		# Processes left in the group have been killed with the program.
 		wait_for 5 rmdir "$g" 2>/dev/null
 	done
@@ -40,6 +40,15 @@ if [ -n "$memory_group" ]; then
 fi
 freezer_group=$(group freezer)
 [ -z "$freezer_group" ] || export WHY_FREEZER=$freezer_group
+
+blkio_group=$(group blkio)
+[ -n "$blkio_group" ] || blkio_group=$(group io)
+if [ -n "$blkio_group" ]; then
+	disk=$(lsblk -no MAJ:MIN "$(df --output=source "$TMP" | tail -n 1)" 2>/dev/null | head -n 1 | tr -d ' ')
+	{ echo "$disk 4194304" >"$blkio_group/blkio.throttle.read_bps_device" ||
+		echo "$disk rbps=4194304" >"$blkio_group/io.max"; } 2>/dev/null &&
+		export WHY_BLKIO=$blkio_group
+fi
 
 # record NAME [samples]: the program's trace is NAME.tnf, the kernel's NAME.kernel.
 record() {
@@ -171,6 +180,19 @@ judge fsync 'disk'
 judge behind-writes 'disk .*behind .* of large'
 judge io_uring 'io_uring, disk'
 judge reclaim 'reclaim|disk'
+judge lock-poll 'refused a lock of a file, which locker'
+judge flock-poll 'refused a lock of a file, which locker'
+judge io-limit 'disk .*held back .*before the device'
+judge eventfd 'computes .*on the CPU'
+judge cond-chain 'second .*third.*sleep until a timer'
+judge full-socket 'lazy .*sleep until a timer'
+judge busy-storer 'storer .*disk'
+judge sendfile 'disk'
+judge msync 'disk'
+judge pidfd 'quits .*on the CPU'
+judge nested-locks 'deep.*disk'
+judge shared-mutex 'keeper .*sleep until a timer'
+judge broker 'worker.*on the CPU'
 swapfile=$TMP/swap
 if [ -z "$wanted" ] || [[ " $wanted " == *" swap-fault "* ]]; then
 	dd if=/dev/zero of="$swapfile" bs=1M count=64 status=none && chmod 600 "$swapfile" &&
