@@ -5,7 +5,8 @@
 # its USDT probes in version 19, and no crate or module for USDT is there; C's are in user.sh.
 #
 # The floor of Java, Node and Go is a call of a C function that does nothing (floor.c): such a hit
-# cannot cost less than that and what C takes.  Python's is the loop itself, with a test that is False.
+# cannot cost less than that and what C takes.  Python's is the loop with a test that is False; zero
+# is the test of the integer 0, and loop the loop without a test.
 #
 # Nanoseconds of a hit, the least of 50 pieces of a run.
 . "$(dirname "$0")/lib.sh"
@@ -91,6 +92,7 @@ while another 120; do
 		node) sample "$l floor" ns "$round" run_node floor.node ;;
 		*) sample "$l floor" ns "$round" "run_$l" floor ;;
 		esac
+		[ "$l" != python ] || for test in zero loop; do sample "$l $test" ns "$round" run_python "$test"; done
 	done
 	command -v lttng-sessiond >/dev/null || continue
 	[ -z "$lttng_jar" ] || peer java -u 'lttng_ust_java:*'

@@ -1,12 +1,17 @@
-"""The least nanoseconds of a hit with two integers, over 50 pieces: bench.py tnf|lttng|floor LOOPS
+"""The least nanoseconds of a hit with two integers, over 50 pieces: bench.py tnf|lttng|floor|zero|loop LOOPS
 
-The floor is the loop with a test that is False, as that of a probe which is off is."""
+The floor is the loop with a test that is False, as that of a probe which is off is; zero tests the
+integer 0, an object as a probe is one; loop tests nothing."""
 import sys
 import time
 
 loops = int(sys.argv[2]) // 50
-if sys.argv[1] != "lttng":
-    hit = False
+if sys.argv[1] == "loop":
+    def piece():
+        for i in range(loops):
+            pass
+elif sys.argv[1] != "lttng":
+    hit = 0 if sys.argv[1] == "zero" else False
     if sys.argv[1] == "tnf":
         import tnf
         hit = tnf.probe("hit", keys="bench", n=int, m=int)
