@@ -54,6 +54,7 @@
 #define LONG_TRY	16
 #define SCAN_MAX	(256u << 10)	/* of the stack */
 #define CODE_MAX	(8u << 20)	/* at most so much code is searched for the restorer */
+#define RESTORER_MAX	16u
 #define CODE_PIECE	(128u << 10)	/* read at a time: nearly always the first one has it */
 #define STACK_SIZE	(256u << 10)	/* of ours */
 #define PAD_SIZE	(REMOTE_FRAME + 2048u)	/* for mmap() */
@@ -242,6 +243,17 @@ sigreturn_home(const struct calls *c)
 	return 0;
 }
 
+/* Is the code there still? */
+static bool
+is_restorer(const struct calls *c, uintptr_t address)
+{
+	unsigned char code[RESTORER_MAX];
+	size_t n = tnfctl_arch_sigreturn_size;
+
+	return address != 0 && n <= sizeof(code) && tnfctl_proc_read(c->p, address, code, n) &&
+	    memcmp(code, tnfctl_arch_sigreturn, n) == 0;
+}
+
 static void
 find_addresses(struct calls *c)
 {
@@ -256,8 +268,10 @@ find_addresses(struct calls *c)
 	tnfctl_objects_function(c->h, NULL, "malloc", &c->malloc);
 	tnfctl_objects_function(c->h, "libc.so.6", "mmap", &c->mmap);
 	tnfctl_objects_function(c->h, "libc.so.6", "munmap", &c->munmap);
-	c->restorer = find_code(c, sigreturn_home(c), tnfctl_arch_sigreturn,
-	    tnfctl_arch_sigreturn_size);
+	if (!is_restorer(c, c->h->restorer))
+		c->h->restorer = find_code(c, sigreturn_home(c), tnfctl_arch_sigreturn,
+		    tnfctl_arch_sigreturn_size);
+	c->restorer = c->h->restorer;
 }
 
 static bool

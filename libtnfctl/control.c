@@ -18,7 +18,9 @@
 #define FILE_MIN_MAX	(16u << 20)	/* what a target may ask for */
 #define BLOCK_MAX	4096u		/* bytes a control block may grow to */
 #define POOLS_MAX	16384u
+#define POOLS_FEW	16u	/* read while the target stands still */
 #define POOL_MAX	(1u << 20)	/* bytes of one */
+#define PREPARED	1024u		/* probes at once */
 #define AT(p, member)	((p)->address + offsetof(struct tnf_probe_control, member))
 
 /* The words that a controller writes, as they lie in a block. */
@@ -192,26 +194,48 @@ read_sections(tnfctl_handle_t *h, struct object *o, struct text *text)
 	return err;
 }
 
+/* Writes the words of n probes, and notes what they are now. */
+static void
+prepare_some(tnfctl_handle_t *h, tnfctl_probe_t *const *v, size_t n)
+{
+	struct words words = { .traced = 1, .ops = h->probe_ops,
+	    .controlled = 1 };
+	uintptr_t at[PREPARED];
+	bool all;
+
+	for (size_t i = 0; i < n; i++)
+		at[i] = AT(v[i], test);
+	all = n > 1 && h->ops->write_each != NULL && h->ops->write_each(h, at, n, &words, sizeof(words));
+	for (size_t i = 0; i < n; i++) {
+		if (!all && !h->ops->write(h, at[i], &words, sizeof(words)))
+			continue;
+		v[i]->prepared = v[i]->traced = true;
+		v[i]->enabled = false;
+		v[i]->chain = 0;
+	}
+}
+
 /* Sets up probes that no controller has seen before: off, traced, no functions. */
 static void
 control_prepare(tnfctl_handle_t *h)
 {
-	struct words words = { .traced = 1, .ops = h->probe_ops,
-	    .controlled = 1 };
-	tnfctl_probe_t *p;
+	tnfctl_probe_t *v[PREPARED];
+	size_t n = 0;
 
 	if (h->control == 0 || h->probe_ops == 0)
 		return;
 	for (size_t i = 0; i < h->nprobes; i++) {
-		p = h->probes[i];
-		if (p->gone || p->prepared)
+		tnfctl_probe_t *p = h->probes[i];
+
+		if (p->gone || p->prepared || p->address == 0)
 			continue;
-		if (!h->ops->write(h, AT(p, test), &words, sizeof(words)))
-			continue;
-		p->prepared = p->traced = true;
-		p->enabled = false;
-		p->chain = 0;
+		v[n++] = p;
+		if (n == PREPARED) {
+			prepare_some(h, v, n);
+			n = 0;
+		}
 	}
+	prepare_some(h, v, n);
 }
 
 /* The word at this address; 0 if it cannot be read. */
@@ -378,8 +402,14 @@ read_pools(tnfctl_handle_t *h, bool *came)
 		h->defined = 0;
 	/* The oldest pool comes first, so that probes have the order in which they were made. */
 	n = find_pools(h, &pool);
-	while (n > 0 && err == TNFCTL_ERR_NONE)
+	/* Blocks are whole from their first moment on. */
+	if (n > POOLS_FEW)
+		tnfctl_work(h, WORK_BEGIN);
+	while (n > 0 && err == TNFCTL_ERR_NONE) {
 		err = read_pool(h, text, &pool[--n]);
+		tnfctl_work(h, WORK_LOOK);
+	}
+	tnfctl_work(h, WORK_END);
 	free(pool);
 	free(text);
 	*came |= h->nprobes > before;
@@ -395,8 +425,9 @@ tnfctl_pools_grown(tnfctl_handle_t *h)
 	    CONTROL(h, defined), &now, sizeof(now)) && now != h->defined;
 }
 
-tnfctl_errcode_t
-tnfctl_control_look(tnfctl_handle_t *h, struct objects_change *ret)
+/* pools: reads them even if no probes were made at run time since. */
+static tnfctl_errcode_t
+look(tnfctl_handle_t *h, struct objects_change *ret, bool pools)
 {
 	size_t first = h->nprobes;
 	tnfctl_errcode_t err;
@@ -410,11 +441,25 @@ tnfctl_control_look(tnfctl_handle_t *h, struct objects_change *ret)
 	read_process(h);
 	if ((err = read_objects(h, ret->came || ret->went || tnfctl_pools_grown(h)))
 	    != TNFCTL_ERR_NONE ||
-	    (err = read_pools(h, &ret->came)) != TNFCTL_ERR_NONE)
+	    ((pools || tnfctl_pools_grown(h)) && (err = read_pools(h, &ret->came)) != TNFCTL_ERR_NONE))
 		return err;
 	control_prepare(h);
 	tnfctl_probes_created(h, first);
 	return tnfctl_imports_refresh(h);
+}
+
+tnfctl_errcode_t
+tnfctl_control_look(tnfctl_handle_t *h, struct objects_change *ret)
+{
+	return look(h, ret, true);
+}
+
+tnfctl_errcode_t
+tnfctl_control_look_soon(tnfctl_handle_t *h)
+{
+	struct objects_change change;
+
+	return look(h, &change, false);
 }
 
 tnfctl_errcode_t

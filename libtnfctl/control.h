@@ -38,6 +38,9 @@ tnfctl_errcode_t tnfctl_buffer_give(tnfctl_handle_t *, int fd, const char *path)
    time since the latest look count as an object that came. */
 tnfctl_errcode_t tnfctl_control_look(tnfctl_handle_t *, struct objects_change *ret);
 
+/* The same for a target that has run, and whose probes have not been switched by anybody since. */
+tnfctl_errcode_t tnfctl_control_look_soon(tnfctl_handle_t *);
+
 /* Has the target made probes at run time since they were read?  Reads one word of its memory. */
 bool	tnfctl_pools_grown(tnfctl_handle_t *);
 /* Checks, after a look that has not found libtnfprobe, that the kernel lets us read where it is. */

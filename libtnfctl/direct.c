@@ -2,6 +2,7 @@
  * direct.c - handles on other processes: what exec, pid and fork share.
  */
 #include <pthread.h>
+#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -27,6 +28,31 @@ static bool
 direct_write(tnfctl_handle_t *h, uintptr_t address, const void *buf, size_t n)
 {
 	return tnfctl_proc_write(direct_proc(h), address, buf, n);
+}
+
+static bool
+direct_write_each(tnfctl_handle_t *h, const uintptr_t *at, size_t places, const void *buf, size_t size)
+{
+	struct iovec from[PROC_PIECES], to[PROC_PIECES];
+	bool fine = true;
+	size_t n;
+
+	for (; fine && places > 0; places -= n, at += n) {
+		n = places < PROC_PIECES ? places : PROC_PIECES;
+		for (size_t i = 0; i < n; i++) {
+			from[i] = (struct iovec){ (void *)(uintptr_t)buf, size };
+			to[i] = (struct iovec){ (void *)at[i], size };
+		}
+		fine = tnfctl_proc_write_pieces(direct_proc(h), from, to, n);
+	}
+	return fine;
+}
+
+static void
+direct_work(tnfctl_handle_t *h, enum target_work w)
+{
+	(w == WORK_BEGIN ? tnfctl_proc_work_begin : w == WORK_LOOK ? tnfctl_proc_work_look :
+	    tnfctl_proc_work_end)(direct_proc(h));
 }
 
 static tnfctl_errcode_t
@@ -176,6 +202,8 @@ static const struct target_ops direct_ops = {
 	.take_file = tnfctl_direct_take_file,
 	.read = direct_read,
 	.write = direct_write,
+	.write_each = direct_write_each,
+	.work = direct_work,
 	.objects = direct_objects,
 };
 

@@ -51,6 +51,8 @@ struct tnfctl_probe {
 	uintptr_t	*func_addrs;
 };
 
+enum target_work { WORK_BEGIN, WORK_LOOK, WORK_END };
+
 /* Functions that are NULL do not exist for this kind: BADARG. */
 struct target_ops {
 	/* Lets go of the target and frees 'priv'; tnfctl_handle_free() frees the rest. */
@@ -86,6 +88,10 @@ struct target_ops {
 	/* The target's memory: all n bytes, or false. */
 	bool	(*read)(tnfctl_handle_t *, uintptr_t, void *, size_t n);
 	bool	(*write)(tnfctl_handle_t *, uintptr_t, const void *, size_t n);
+	/* Writes the same bytes to many places; NULL: one by one is as good.  false: some are not written. */
+	bool	(*write_each)(tnfctl_handle_t *, const uintptr_t *at, size_t places, const void *, size_t n);
+	/* Long work begins, goes on or ends, for which the target may run; NULL: it runs, or must not. */
+	void	(*work)(tnfctl_handle_t *, enum target_work);
 	/* Calls tnfctl_object_seen() for each loaded object, in the linker's order. */
 	tnfctl_errcode_t (*objects)(tnfctl_handle_t *);
 
@@ -132,6 +138,7 @@ struct tnfctl_handle {
 	int32_t		broken_errno;
 	uintptr_t	probe_ops;
 	uintptr_t	control_open;	/* opens a trace file; 0: not there */
+	uintptr_t	restorer;	/* code by which signal handlers return, or 0 (call.c) */
 	uintptr_t	control_calls;	/* where to note that calls are made; 0: not there */
 	uintptr_t	pools;		/* of probes made at run time; 0: none */
 	struct map	pooled;		/* these, by the addresses of their blocks */
@@ -146,6 +153,13 @@ struct tnfctl_handle {
 	bool		gone;		/* exited, killed or exec'd */
 	bool		leaving;	/* a close could not be completed */
 };
+
+static inline void
+tnfctl_work(tnfctl_handle_t *h, enum target_work w)
+{
+	if (h->ops->work != NULL)
+		h->ops->work(h, w);
+}
 
 /* Is it hit by the kernel?  Else it has a control block in the process. */
 bool	tnfctl_probe_is_kernels(const tnfctl_probe_t *);

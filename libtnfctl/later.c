@@ -16,9 +16,9 @@
 
 #define PAGE		4096u
 #define PAGES		4096u	/* of code, that are remembered */
-#define PIECE		1024u	/* words by one system call: IOV_MAX */
 #define EDITS		2	/* index behind enum later_when */
 #define EDITS_MIN	8u	/* fewer are written one by one */
+#define NEAR_MIN	8u	/* words of a page, which are written with what is between them */
 
 struct edit {
 	uintptr_t at;
@@ -82,13 +82,16 @@ is_of_file(struct proc *p, struct origin *o, uintptr_t at, const uint8_t *bytes,
  * and must not come back.
  */
 static void
-write_page(struct proc *p, struct origin *o, const struct edit *e, size_t n)
+write_page(struct proc *p, struct later *l, struct origin *o, const struct edit *e, size_t n)
 {
-	uintptr_t at = e[0].at;
+	uintptr_t at = e[0].at, start = at - at % PAGE;
 	size_t size = e[n - 1].at + LATER_CODE - at;
 	uint8_t now[PAGE], then[PAGE], *to;
 
-	if (!tnfctl_proc_read(p, at, now, size))
+	/* No thread has run since we looked. */
+	if (l->page_at[start / PAGE % PAGES] == start)
+		memcpy(now, l->page[start / PAGE % PAGES] + at % PAGE, size);
+	else if (!tnfctl_proc_read(p, at, now, size))
 		return;
 	memcpy(then, now, size);
 	for (size_t i = 0; i < n; i++) {
@@ -118,36 +121,50 @@ write_code(struct proc *p, struct later *l)
 	for (i = 0; i < n; i = end) {
 		for (end = i + 1; end < n && l->edits[end].at / PAGE == l->edits[i].at / PAGE; end++)
 			;
-		write_page(p, &o, &l->edits[i], end - i);
+		write_page(p, l, &o, &l->edits[i], end - i);
 	}
 	if (o.fd >= 0)
 		close(o.fd);
 	tnf_maps_free(&o.maps);
 }
 
-/* Words are data of the program.  process_vm_writev() would write into another program as well, which
-   an exec() has put in its place; but no thread runs that could call it. */
+/* Writes n words that lie within a page of each other: all bytes from the first to the last, which only
+   we and threads that stand still write to. */
+static bool
+write_near(struct proc *p, const struct word *w, size_t n)
+{
+	size_t size = w[n - 1].at + sizeof(w->value) - w[0].at;
+	uint8_t bytes[PAGE + sizeof(w->value)];
+
+	if (!tnfctl_proc_stands(p) || !tnfctl_proc_read(p, w[0].at, bytes, size))
+		return false;
+	for (size_t i = 0; i < n; i++)
+		memcpy(bytes + (w[i].at - w[0].at), &w[i].value, sizeof(w[i].value));
+	return tnfctl_proc_write(p, w[0].at, bytes, size);
+}
+
 static void
 write_words(struct proc *p, const struct word *w, size_t n)
 {
-	struct iovec from[PIECE], to[PIECE];
-	bool still = true;
-	size_t i, piece;
+	struct iovec from[PROC_PIECES], to[PROC_PIECES];
+	size_t near, waiting = 0;
 
-	for (i = 0; i < p->n; i++)
-		still = still && p->threads[i].stopped;
-	for (; n > 0; n -= piece, w += piece) {
-		piece = n < PIECE ? n : PIECE;
-		for (i = 0; i < piece; i++) {
-			from[i] = (struct iovec){ (void *)(uintptr_t)&w[i].value, sizeof(w[i].value) };
-			to[i] = (struct iovec){ (void *)w[i].at, sizeof(w[i].value) };
+	for (; n > 0; n -= near, w += near) {
+		for (near = 1; near < n && w[near].at > w[near - 1].at && w[near].at - w[0].at < PAGE; near++)
+			;
+		/* Of two values of a word the later one stays. */
+		if (near >= NEAR_MIN || waiting + near > PROC_PIECES) {
+			tnfctl_proc_write_pieces(p, from, to, waiting);
+			waiting = 0;
 		}
-		if (still && piece > 1 && process_vm_writev(p->pid, from, piece, to, piece, 0) ==
-		    (ssize_t)(piece * sizeof(w->value)))
+		if (near >= NEAR_MIN && write_near(p, w, near))
 			continue;
-		for (i = 0; i < piece; i++)
-			tnfctl_proc_write(p, w[i].at, &w[i].value, sizeof(w[i].value));
+		for (size_t i = 0; i < near; i++) {
+			from[waiting] = (struct iovec){ (void *)(uintptr_t)&w[i].value, sizeof(w[i].value) };
+			to[waiting++] = (struct iovec){ (void *)w[i].at, sizeof(w[i].value) };
+		}
 	}
+	tnfctl_proc_write_pieces(p, from, to, waiting);
 }
 
 void

@@ -28,6 +28,7 @@
  */
 #include <sys/ptrace.h>
 
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdint.h>
@@ -42,6 +43,7 @@
 #define PAUSE_US	50
 #define YIELDS		100	/* before a pause that may be short */
 #define SHORT_US	20
+#define WORK_NS		INT64_C(200000)	/* between looks at a process that runs while we work */
 #define ABSENT_NS	INT64_C(20000000)	/* and more in the kernel: absent */
 #define STOP_NS		INT64_C(2000000000)	/* for all to stop, ... */
 #define LEAVE_NS	INT64_C(2000000000)	/* ... and for the absent to come back */
@@ -304,6 +306,94 @@ tnfctl_proc_run_for(struct proc *p, long us)
 		tnfctl_proc_resume_idle(p);
 	}
 	tnfctl_proc_stop(p);
+}
+
+/* Has it, or a thread of it, an event to tell, for which it must stand still? */
+static bool
+has_event(struct proc *p)
+{
+	return p->gone || p->event != PROC_NOTHING || tnfctl_proc_pending(p, false) != NULL;
+}
+
+void
+tnfctl_proc_work_begin(struct proc *p)
+{
+	if (p->works || p->ours || has_event(p))
+		return;
+	p->works = true;
+	p->worked = clock_ns(CLOCK_MONOTONIC);
+	tnfctl_proc_run(p);
+}
+
+void
+tnfctl_proc_work_look(struct proc *p)
+{
+	int64_t now;
+
+	if (!p->works || (now = clock_ns(CLOCK_MONOTONIC)) < p->worked + WORK_NS || has_event(p))
+		return;
+	p->worked = now;
+	tnfctl_proc_take_all(p);
+	tnfctl_proc_resume_idle(p);
+}
+
+void
+tnfctl_proc_work_end(struct proc *p)
+{
+	if (p->works)
+		tnfctl_proc_stop(p);
+	p->works = false;
+}
+
+struct work {
+	void	(*work)(void *);
+	void	*arg;
+	bool	 done;
+};
+
+static void *
+do_work(void *arg)
+{
+	struct work *w = arg;
+
+	w->work(w->arg);
+	__atomic_store_n(&w->done, true, __ATOMIC_RELEASE);
+	return NULL;
+}
+
+/* The thread gets no signals: those that the client awaits are for its own threads. */
+static bool
+hand_over(pthread_t *thread, struct work *w)
+{
+	sigset_t all, mask;
+	int error;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &mask);
+	error = pthread_create(thread, NULL, do_work, w);
+	pthread_sigmask(SIG_SETMASK, &mask, NULL);
+	return error == 0;
+}
+
+void
+tnfctl_proc_work(struct proc *p, void (*work)(void *), void *arg)
+{
+	struct work w = { .work = work, .arg = arg };
+	pthread_t thread;
+	bool before = p->works;
+
+	tnfctl_proc_work_begin(p);
+	if (!p->works || !hand_over(&thread, &w)) {
+		work(arg);
+	} else {
+		while (!__atomic_load_n(&w.done, __ATOMIC_ACQUIRE)) {
+			usleep(WORK_NS / 1000);
+			tnfctl_proc_work_look(p);
+		}
+		pthread_join(thread, NULL);
+	}
+	if (!before)
+		tnfctl_proc_work_end(p);
 }
 
 /* Absent threads must stop before we can let them go. */

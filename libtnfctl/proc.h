@@ -78,6 +78,8 @@ struct proc {
 	bool	 gone;
 	bool	 follow;	/* forks */
 	bool	 load;		/* libtnfprobe, also if there is no probe */
+	bool	 works;		/* it runs: tnfctl_proc_work_begin() */
+	int64_t	 worked;	/* CLOCK_MONOTONIC, ns, when we last looked at it meanwhile */
 	bool	 suspended;	/* by a controller: we may let it run again */
 	/* We attached at the start of an exec, where there is no control block yet that
 	   could say whether a controller left the process stopped.  So only
@@ -145,6 +147,14 @@ void	tnfctl_proc_run(struct proc *);
 void	tnfctl_proc_stop(struct proc *);
 /* Lets the process run for about so long, or until there is an event to tell. */
 void	tnfctl_proc_run_for(struct proc *, long us);
+/* Until tnfctl_proc_work_end() the process runs, as we look at files alone, which takes long; one that
+   we have started, or that has an event to tell, stands still all the same. */
+void	tnfctl_proc_work_begin(struct proc *);
+/* To be called often between: threads that a signal has stopped go on. */
+void	tnfctl_proc_work_look(struct proc *);
+void	tnfctl_proc_work_end(struct proc *);
+/* Work that cannot call that function is done by another thread. */
+void	tnfctl_proc_work(struct proc *, void (*work)(void *), void *arg);
 /* Lets go.  Stops with a job control stop before it, if suspend is set.  False:
    a thread sleeps in the kernel for so long that it must be tried again. */
 bool	tnfctl_proc_detach(struct proc *, bool suspend);
@@ -198,6 +208,12 @@ void	tnfctl_restart_call(struct proc *, struct thread *);
 struct thread *tnfctl_proc_thread(struct proc *, pid_t);
 bool	tnfctl_proc_read(struct proc *, uintptr_t, void *, size_t);
 bool	tnfctl_proc_write(struct proc *, uintptr_t, const void *, size_t);
+/* Do all of its threads that we know of stand still, so that it can call neither exec() nor anything? */
+bool	tnfctl_proc_stands(const struct proc *);
+/* Writes at most PROC_PIECES pieces of data, each from one place of ours to one of the same size. */
+#define PROC_PIECES	1024u	/* IOV_MAX */
+struct iovec;
+bool	tnfctl_proc_write_pieces(struct proc *, const struct iovec *from, const struct iovec *to, size_t n);
 
 /*
  * later.c: writes for fast probes that wait until the process is looked at, written to or let run.

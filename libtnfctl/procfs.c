@@ -2,6 +2,7 @@
  * procfs.c - state and memory of a process, as /proc has them.
  */
 #include <sys/stat.h>
+#include <sys/uio.h>
 
 #include <errno.h>
 #include <fcntl.h>
@@ -102,6 +103,33 @@ tnfctl_proc_write(struct proc *p, uintptr_t address, const void *buf, size_t n)
 			return false;
 	}
 	return true;
+}
+
+bool
+tnfctl_proc_stands(const struct proc *p)
+{
+	for (size_t i = 0; i < p->n; i++)
+		if (!p->threads[i].stopped)
+			return false;
+	return true;
+}
+
+/* process_vm_writev() would write into another program as well, which an exec() has put in its place; but
+   no thread runs that could call it. */
+bool
+tnfctl_proc_write_pieces(struct proc *p, const struct iovec *from, const struct iovec *to, size_t n)
+{
+	size_t size = 0;
+	bool fine = true;
+
+	for (size_t i = 0; i < n; i++)
+		size += to[i].iov_len;
+	tnfctl_later_flush(p, true);
+	if (n > 1 && tnfctl_proc_stands(p) && process_vm_writev(p->pid, from, n, to, n, 0) == (ssize_t)size)
+		return true;
+	for (size_t i = 0; i < n; i++)
+		fine = tnfctl_proc_write(p, (uintptr_t)to[i].iov_base, from[i].iov_base, to[i].iov_len) && fine;
+	return fine;
 }
 
 /*
