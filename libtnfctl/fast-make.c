@@ -26,6 +26,7 @@ struct making {
 	struct calls *c;
 	tnfctl_probe_t **v;
 	size_t	 n;
+	size_t	 left;		/* of them */
 	const char *why;
 };
 
@@ -34,14 +35,15 @@ static uintptr_t
 put_text(struct making *m, const char *s)
 {
 	struct fast_room *r = m->h->fast;
-	size_t n = strlen(s) + 1;
-	uintptr_t at;
+	size_t n = strlen(s) + 1, sites = (r->sites + 1) * sizeof(struct tnf_fast_site);
 
+	if (sizeof(struct tnf_fast_area) + sites + r->text + n > r->size) {
+		m->why = "its name or its arguments are too long";
+		return 0;
+	}
 	r->text += n;
-	at = r->area + r->size - r->text;
-	if (!m->h->ops->write(m->h, at, s, n))
-		m->why = "its memory cannot be written";
-	return at;
+	memcpy(r->copy + r->size - r->text, s, n);
+	return r->area + r->size - r->text;
 }
 
 static const struct { const char *name; uint8_t kind; } kinds[] = {
@@ -129,9 +131,9 @@ put_site(struct making *m, struct fast_site *s, struct tnf_fast_site *there, boo
 	struct fast_pads *pads;
 
 	s->note = r->area + sizeof(struct tnf_fast_area) + r->sites * sizeof(*there);
-	m->why = at_return ? NULL : tnfctl_pads_near(m->c, r, s->address, &pads);
+	m->why = at_return ? NULL : tnfctl_pads_near(m->c, r, s->address, m->left, &pads);
 	if (m->why == NULL && !at_return)
-		m->why = tnfctl_pads_write(m->h, pads, s);
+		m->why = tnfctl_pads_put(m->h, pads, s);
 	if (m->why != NULL)
 		return;
 	there->resume = s->address + 1;
@@ -141,10 +143,8 @@ put_site(struct making *m, struct fast_site *s, struct tnf_fast_site *there, boo
 	there->pushed = s->site.pushed;
 	memcpy(there->before, s->before, sizeof(s->before));
 	memcpy(there->jump, s->jump, sizeof(s->jump));
-	if (m->h->ops->write(m->h, s->note, there, offsetof(struct tnf_fast_site, c)))
-		r->sites++;
-	else
-		m->why = "its memory cannot be written";
+	memcpy(r->copy + (s->note - r->area), there, sizeof(*there));
+	r->sites++;
 }
 
 static void
@@ -158,7 +158,7 @@ put_sites(struct making *m, tnfctl_probe_t *p, const struct kp_uprobe_found *fou
 		put_values(m, &there, found, &found->site[k], p->fast->v[k].site.first);
 		if (attrs == NULL || !put_words(m, &there, p->import, attrs))
 			m->why = "not enough memory";
-		else
+		else if (m->why == NULL)
 			put_site(m, &p->fast->v[k], &there, p->fast->at_return);
 	}
 	if (m->why != NULL) {
@@ -188,6 +188,18 @@ drop_lost(struct kp_uprobe_found *found, uint32_t lost)
 	}
 }
 
+/* Is there room for the probe in the area, or in another one? */
+static bool
+has_room(struct making *m, const tnfctl_probe_t *p)
+{
+	struct fast_room *r = m->h->fast;
+
+	m->why = tnfctl_pads_area(m->c, r, p->fast->n, p->fast->n * TEXT_MAX, m->left);
+	if (m->why == NULL && r->copy == NULL && (r->copy = calloc(1, r->size)) == NULL)
+		m->why = "not enough memory";
+	return m->why == NULL;
+}
+
 /* Puts one probe into the area: where its values are, and its sites. */
 static void
 put_probe(struct making *m, tnfctl_probe_t *p)
@@ -203,8 +215,7 @@ put_probe(struct making *m, tnfctl_probe_t *p)
 	if ((spec.flags & KP_UPROBE_FUNCTION ? tnfctl_functions_find(&spec, &found) :
 	    tnfctl_usdt_find(&spec, &found)) != 0 || found.sites != p->fast->n)
 		m->why = "its file has changed";
-	else if ((m->why = tnfctl_pads_area(m->c, m->h->fast, p->fast->n,
-	    p->fast->n * TEXT_MAX)) == NULL) {
+	else if (has_room(m, p)) {
 		if (!p->fast->at_return)
 			drop_lost(&found, p->fast->v[0].site.lost);
 		put_sites(m, p, &found);
@@ -212,16 +223,13 @@ put_probe(struct making *m, tnfctl_probe_t *p)
 	free(found.site);
 }
 
-/* Connects what libtnfprobe has defined with the probes of the handle. */
+/* Connects what libtnfprobe has defined, at 'control', with the probes of the handle. */
 static bool
-take_control(struct making *m, tnfctl_probe_t *p)
+take_control(tnfctl_handle_t *h, tnfctl_probe_t *p, uintptr_t control)
 {
-	tnfctl_handle_t *h = m->h;
-	uintptr_t control = 0;
 	tnfctl_probe_t **known;
 
-	if (p->fast->n == 0 || p->fast->v[0].note == 0 ||
-	    !h->ops->read(h, p->fast->v[0].note, &control, sizeof(control)) || control == 0)
+	if (control == 0)
 		return false;
 	if (h->pooled.value_size == 0)
 		tnf_map_init(&h->pooled, sizeof(tnfctl_probe_t *));
@@ -234,40 +242,74 @@ take_control(struct making *m, tnfctl_probe_t *p)
 	return p->fast->made = true;
 }
 
-/* Has libtnfprobe define what is in an area. */
+/* Has libtnfprobe define what is in the area. */
 static const char *
-define(struct making *m, uintptr_t area, uint64_t sites)
+define(struct making *m)
 {
-	struct call call = { .function = m->h->fast->define, .args = { area } };
+	struct fast_room *r = m->h->fast;
+	struct call call = { .function = r->define, .args = { r->area } };
+	uint64_t sites = r->sites;
+	const char *why = tnfctl_pads_flush(m->h);
 
-	if (!m->h->ops->write(m->h, area + offsetof(struct tnf_fast_area, n), &sites, sizeof(sites)))
-		return "its memory cannot be written";
-	return tnfctl_call_make(m->c, &call);
+	if (why == NULL && !m->h->ops->write(m->h, r->area + offsetof(struct tnf_fast_area, n), &sites,
+	    sizeof(sites)))
+		why = "its memory cannot be written";
+	if (why != NULL)
+		return why;
+	tnfctl_proc_work_end(m->c->p);
+	why = tnfctl_call_make(m->c, &call);
+	tnfctl_proc_work_begin(m->c->p);
+	return why;
 }
 
-/* Makes all that can be made; the others get a reason. */
+/* Defines what was put into the area, and connects the probes of it from 'first' to 'end'. */
+static void
+finish(struct making *m, size_t first, size_t end)
+{
+	struct fast_room *r = m->h->fast;
+	size_t from = r->sites_there, size = sizeof(struct tnf_fast_site);
+	uintptr_t start = r->area + sizeof(struct tnf_fast_area) + from * size, control;
+	const char *why = r->sites > from ? define(m) : NULL;
+	uint8_t *v = malloc((r->sites - from) * size + 1);
+	bool read = v != NULL && m->h->ops->read(m->h, start, v, (r->sites - from) * size);
+
+	for (; first < end; first++) {
+		tnfctl_probe_t *p = m->v[first];
+
+		if (p->import->slow != NULL)
+			continue;
+		control = 0;
+		if (read && p->fast->n > 0 && p->fast->v[0].note >= start)
+			memcpy(&control, v + (p->fast->v[0].note - start), sizeof(control));
+		if (!take_control(m->h, p, control))
+			p->import->slow = why != NULL ? why : "its name or its arguments are too long";
+	}
+	free(v);
+}
+
+/* Makes all that can be made; the others get a reason.  Nothing leads to what is written, so the process
+   runs, save for calls. */
 static void
 make_all(struct making *m)
 {
 	struct fast_room *r = m->h->fast;
-	size_t i;
+	size_t i, first = 0;
 
 	for (i = 0; i < m->n; i++) {
-		uintptr_t area = r->area;
-		uint64_t sites = r->sites;
-
+		m->left = m->n - i;
+		tnfctl_proc_work_begin(m->c->p);
+		tnfctl_proc_work_look(m->c->p);
+		if (r->area != 0 && tnfctl_pads_is_full(r, m->v[i]->fast->n, m->v[i]->fast->n * TEXT_MAX)) {
+			finish(m, first, i);
+			first = i;
+		}
 		put_probe(m, m->v[i]);
 		m->v[i]->import->slow = m->why;
 		m->why = NULL;
-		if (area != 0 && r->area != area)
-			m->why = define(m, area, sites);
 	}
-	if (r->area != 0 && m->why == NULL)
-		m->why = define(m, r->area, r->sites);
-	for (i = 0; i < m->n; i++)
-		if (m->v[i]->import->slow == NULL && !take_control(m, m->v[i]))
-			m->v[i]->import->slow = m->why != NULL ? m->why :
-			    "its name or its arguments are too long";
+	if (r->area != 0)
+		finish(m, first, m->n);
+	tnfctl_proc_work_end(m->c->p);
 }
 
 /* Functions that were imported as this one was, and are not made yet.  USDT probes wait: their
@@ -309,5 +351,5 @@ tnfctl_fast_make(tnfctl_handle_t *h, tnfctl_probe_t *p, bool others)
 		return tnfctl_lost_target(h, "it has ended");
 	if (!p->fast->made && p->import->slow == NULL)
 		p->import->slow = m.why != NULL ? m.why : "it cannot be defined";
-	return tnfctl_control_refresh(h);
+	return tnfctl_control_look_soon(h);
 }

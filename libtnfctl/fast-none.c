@@ -73,16 +73,16 @@ tnfctl_fast_placed(tnfctl_handle_t *h, tnfctl_probe_t *p)
 }
 
 struct fast *
-tnfctl_fast_function(const struct maps *maps, int fd, const struct mapping *m, uint64_t address,
-    const char **why)
+tnfctl_fast_function(tnfctl_handle_t *h, const struct maps *maps, int fd, const struct mapping *m,
+    uint64_t address, const char **why)
 {
 	*why = none;
 	return NULL;
 }
 
 struct fast *
-tnfctl_fast_usdt(const struct maps *maps, int fd, const struct mapping *m, const struct usdt_probe *p,
-    const char **why)
+tnfctl_fast_usdt(tnfctl_handle_t *h, const struct maps *maps, int fd, const struct mapping *m,
+    const struct usdt_probe *p, const char **why)
 {
 	*why = none;
 	return NULL;

@@ -22,16 +22,32 @@ static _Thread_local struct {
 	struct sites *sites;
 } latest;
 
-static struct sites *
-sites_of(int fd, const struct mapping *m)
+struct opening {
+	int	 fd;
+	struct sites *sites;
+};
+
+static void
+open_sites(void *arg)
 {
+	struct opening *o = arg;
+
+	o->sites = tnfctl_sites_open(o->fd);
+}
+
+static struct sites *
+sites_of(tnfctl_handle_t *h, int fd, const struct mapping *m)
+{
+	struct opening o = { .fd = fd };
+
 	if (latest.sites != NULL && latest.device == m->device && latest.inode == m->inode)
 		return latest.sites;
 	tnfctl_sites_close(latest.sites);
 	latest.device = m->device;
 	latest.inode = m->inode;
-	latest.sites = tnfctl_sites_open(fd);
-	return latest.sites;
+	/* An analysis may take seconds. */
+	tnfctl_proc_work(direct_proc(h), open_sites, &o);
+	return latest.sites = o.sites;
 }
 
 void
@@ -49,7 +65,10 @@ tnfctl_room_free(struct fast_room *r)
 	if (r == NULL)
 		return;
 	tnf_map_free(&r->places);
+	for (size_t i = 0; i < r->npads; i++)
+		free(r->pads[i].copy);
 	free(r->pads);
+	free(r->copy);
 	free(r);
 }
 
@@ -107,10 +126,10 @@ place(const struct maps *maps, struct fast_site *s, struct elffile *e, const str
 }
 
 struct fast *
-tnfctl_fast_function(const struct maps *maps, int fd, const struct mapping *m, uint64_t address,
-    const char **why)
+tnfctl_fast_function(tnfctl_handle_t *h, const struct maps *maps, int fd, const struct mapping *m,
+    uint64_t address, const char **why)
 {
-	struct sites *sites = sites_of(fd, m);
+	struct sites *sites = sites_of(h, fd, m);
 	struct elffile *e = tnf_elffile_open(fd);
 	struct fast *f = fast_new(1);
 
@@ -127,10 +146,10 @@ tnfctl_fast_function(const struct maps *maps, int fd, const struct mapping *m, u
 }
 
 struct fast *
-tnfctl_fast_usdt(const struct maps *maps, int fd, const struct mapping *m, const struct usdt_probe *p,
-    const char **why)
+tnfctl_fast_usdt(tnfctl_handle_t *h, const struct maps *maps, int fd, const struct mapping *m,
+    const struct usdt_probe *p, const char **why)
 {
-	struct sites *sites = sites_of(fd, m);
+	struct sites *sites = sites_of(h, fd, m);
 	struct elffile *e = tnf_elffile_open(fd);
 	struct fast *f = fast_new(p->nsites);
 
@@ -463,6 +482,7 @@ is_there(tnfctl_handle_t *h, const struct fast *f)
 	return f != NULL && i == f->n;
 }
 
+#define PROBES_FEW	1024u	/* whose sites are read while the process stands still */
 #define AREAS_MAX	4096u
 #define AREA_MAX	(64u << 20)
 #define SITES_READ	512u	/* at once */
@@ -480,6 +500,7 @@ adopt_area(tnfctl_handle_t *h, uintptr_t at, uint64_t sites)
 		for (size_t i = 0; i < n; i++)
 			if (v[i].probe != NULL)
 				adopt_site(h, &v[i], at + i * sizeof(*v));
+		tnfctl_work(h, WORK_LOOK);
 	}
 	free(v);
 }
@@ -493,12 +514,15 @@ tnfctl_fast_settle(tnfctl_handle_t *h)
 	if (h->pooled.value_size == 0 || !find_room(h))
 		return;
 	at = word_of(h, CONTROL(h, fast));
+	if (h->nprobes > PROBES_FEW)
+		tnfctl_work(h, WORK_BEGIN);
 	for (unsigned n = 0; at != 0 && n < AREAS_MAX; n++, at = (uintptr_t)a.next) {
 		if (!h->ops->read(h, at, &a, sizeof(a)) || a.size > AREA_MAX ||
 		    a.n > a.size / sizeof(struct tnf_fast_site))
 			break;
 		adopt_area(h, at + sizeof(a), a.n);
 	}
+	tnfctl_work(h, WORK_END);
 	for (size_t i = 0; i < h->nprobes; i++) {
 		struct fast *f = h->probes[i]->fast;
 

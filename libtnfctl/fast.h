@@ -42,6 +42,8 @@ struct fast {			/* what a tnfctl_probe has; NULL: it is no fast one */
 struct fast_pads {		/* memory for pads, of which 'used' bytes are taken */
 	uintptr_t start;
 	size_t	 size, used;
+	size_t	 there;		/* so many are written, ... */
+	uint8_t	*copy;		/* ... the others stand here; NULL: there are none */
 };
 
 /* The part of a handle that exists from the first fast probe on. */
@@ -50,6 +52,8 @@ struct fast_room {
 	uintptr_t area;		/* the newest that we have made; 0: none */
 	size_t	 size;		/* of it, ... */
 	size_t	 sites, text;	/* ... sites in it, and bytes of text at its end */
+	size_t	 sites_there, text_there; /* so many are written, ... */
+	uint8_t	*copy;		/* ... the others stand here, where they are in the area; NULL: there are none */
 	struct fast_pads *pads;
 	size_t	 npads;
 	bool	 returns_known;
@@ -72,9 +76,9 @@ void	tnfctl_fast_free(struct fast *);
    at 'address' of the file, or of a USDT probe.  NULL: it cannot be fast, and *why, which is
    static. */
 struct usdt_probe;
-struct fast *tnfctl_fast_function(const struct maps *, int fd, const struct mapping *,
+struct fast *tnfctl_fast_function(tnfctl_handle_t *, const struct maps *, int fd, const struct mapping *,
 	    uint64_t address, const char **why);
-struct fast *tnfctl_fast_usdt(const struct maps *, int fd, const struct mapping *,
+struct fast *tnfctl_fast_usdt(tnfctl_handle_t *, const struct maps *, int fd, const struct mapping *,
 	    const struct usdt_probe *, const char **why);
 /* The handle's probe that has a site there; NULL: none, or no more. */
 tnfctl_probe_t *tnfctl_fast_at(const tnfctl_handle_t *, uintptr_t address);
@@ -98,12 +102,18 @@ const char *tnfctl_fast_type(uint8_t kind);	/* enum tnf_argument_kind; NULL: non
 /* fast-where.c: as tnfctl_probe_where(), of a probe that is made. */
 tnfctl_errcode_t tnfctl_fast_where(tnfctl_handle_t *, const tnfctl_probe_t *, const char *conditions);
 
-/* pads.c: memory of the process.  All return NULL, or why not. */
-const char *tnfctl_pads_area(struct calls *, struct fast_room *, size_t sites, size_t text);
-const char *tnfctl_pads_near(struct calls *, struct fast_room *, uintptr_t site,
+/*
+ * pads.c: memory of the process.  Functions return NULL, or why not.  more: so many sites are about
+ * to come.  What is put there is written by tnfctl_pads_flush(), in few pieces, and must be before there is
+ * another area.
+ */
+bool	tnfctl_pads_is_full(const struct fast_room *, size_t sites, size_t text); /* its area */
+const char *tnfctl_pads_area(struct calls *, struct fast_room *, size_t sites, size_t text, size_t more);
+const char *tnfctl_pads_near(struct calls *, struct fast_room *, uintptr_t site, size_t more,
 	    struct fast_pads **ret);
-/* Writes a pad for the site, whose note is there, and sets moved, before and jump. */
-const char *tnfctl_pads_write(tnfctl_handle_t *, struct fast_pads *, struct fast_site *);
+/* Puts a pad there for the site, whose note has its place, and sets moved, before and jump. */
+const char *tnfctl_pads_put(tnfctl_handle_t *, struct fast_pads *, struct fast_site *);
+const char *tnfctl_pads_flush(tnfctl_handle_t *);
 #define PAD_MAX		(16 + 19 + SITE_MOVED_MAX)
 
 /*

@@ -141,7 +141,7 @@ list_return(struct adding *a, const char *function, uint64_t address, const char
 
 	a->slow = a->none != NULL ? a->none : tnfctl_fast_return_none(a->h, function);
 	if (a->slow == NULL)
-		a->fast = tnfctl_fast_function(a->maps, a->fd, a->m, address, &a->slow);
+		a->fast = tnfctl_fast_function(a->h, a->maps, a->fd, a->m, address, &a->slow);
 	if (a->fast != NULL && (entry = tnfctl_fast_at(a->h, a->fast->v[0].address)) == NULL) {
 		drop_fast(a);
 		a->slow = "its entry is no fast probe";
@@ -168,6 +168,7 @@ list_function(struct adding *a, const char *function, uint64_t address, const ch
 	a->slow = NULL;
 	if (!is_fast_wanted(a->h))
 		return list_probe(a, name, keys, NULL, NULL);
+	tnfctl_work(a->h, WORK_LOOK);
 	if (a->spec.flags & KP_UPROBE_RETURN)
 		return list_return(a, function, address, name, keys);
 	if (a->none != NULL)
@@ -175,7 +176,7 @@ list_function(struct adding *a, const char *function, uint64_t address, const ch
 	else if (strstr(function, ".cold") != NULL)
 		a->slow = "it is a part of a function, to which jumps lead";
 	else
-		a->fast = tnfctl_fast_function(a->maps, a->fd, a->m, address, &a->slow);
+		a->fast = tnfctl_fast_function(a->h, a->maps, a->fd, a->m, address, &a->slow);
 	if (a->fast != NULL && tnfctl_fast_at(a->h, a->fast->v[0].address) != NULL)
 		return drop_fast(a);
 	return list_probe(a, name, keys, NULL, NULL);
@@ -210,7 +211,7 @@ add_usdt_probe(struct adding *a, const struct usdt_probe *p)
 	if (a->kp != NULL)
 		return kp_uprobe_add(a->kp, name, keys, &a->spec, &id);
 	if (is_fast_wanted(a->h) && tnfctl_fast_any(a->h))
-		a->fast = tnfctl_fast_usdt(a->maps, a->fd, a->m, p, &a->slow);
+		a->fast = tnfctl_fast_usdt(a->h, a->maps, a->fd, a->m, p, &a->slow);
 	if (a->fast != NULL && tnfctl_fast_at(a->h, a->fast->v[0].address) != NULL)
 		return drop_fast(a);
 	tnfctl_usdt_catalogue_find(p->provider, p->name, &named);
@@ -230,7 +231,7 @@ decide_usdt(struct adding *a, tnfctl_probe_t *p)
 	for (size_t n = 0; i->slow == NULL && o != NULL && n < o->n && p->fast == NULL; n++)
 		if (tnfctl_usdt_symbol(&o->v[n], symbol, sizeof symbol) &&
 		    strcmp(symbol, i->spec.symbol) == 0)
-			p->fast = tnfctl_fast_usdt(a->maps, a->fd, a->m, &o->v[n], &i->slow);
+			p->fast = tnfctl_fast_usdt(a->h, a->maps, a->fd, a->m, &o->v[n], &i->slow);
 	if (p->fast == NULL && i->slow == NULL)
 		i->slow = "its file has changed";
 	i->fast = p->fast != NULL;
@@ -498,11 +499,14 @@ add_functions(tnfctl_handle_t *h, struct kp *kp, const char *pattern, bool asked
 		a.none = tnfctl_fast_none(h, true);
 	first = h->nprobes;
 	note_all_listed(&a);
+	/* Thousands of functions take time, and nothing of the process is looked at. */
+	tnfctl_work(h, WORK_BEGIN);
 	err = kp != NULL ? add_of_files(&a, pattern) : add_of_maps(&a, pattern);
 	tnf_map_free(&a.listed);
 	if (kp == NULL)
 		tnfctl_imports_added(h, first);
-	else if (err == TNFCTL_ERR_NONE)
+	tnfctl_work(h, WORK_END);
+	if (kp != NULL && err == TNFCTL_ERR_NONE)
 		err = h->ops->refresh(h);
 	if (err != TNFCTL_ERR_NONE)
 		return err;

@@ -215,10 +215,12 @@ tnfctl_imports_added(tnfctl_handle_t *h, size_t first)
 		return;
 	tnfctl_imports_finder();
 	if (kp_open(false, &kp) == 0)
-		for (i = first; i < h->nprobes; i++)
+		for (i = first; i < h->nprobes; i++) {
+			tnfctl_work(h, WORK_LOOK);
 			if (number_of(kp, h->probes[i], &id) == 0 &&
 			    kp_probe_get(kp, id, &state) == 0)
 				note_state(h->probes[i], &state);
+		}
 	kp_close(kp);
 	tnfctl_probes_created(h, first);
 }

@@ -20,6 +20,10 @@
 
 #define PAGE		4096u
 #define AREA_SIZE	(512u << 10)
+#define AREA_MAX	(2u << 20)	/* a thread of the process defines an area at once */
+#define TEXT_USUAL	300u		/* of a site */
+#define PADS_SIZE	(16 * PAGE)
+#define PAD_USUAL	96u
 #define GUARD		(1u << 20)	/* to what is mapped beside */
 
 static uintptr_t
@@ -32,27 +36,47 @@ call_mmap(struct calls *c, uintptr_t at, size_t size, int prot, int flags, int f
 	    (uintptr_t)call.result;
 }
 
-const char *
-tnfctl_pads_area(struct calls *c, struct fast_room *r, size_t sites, size_t text)
+/* Makes an area that has room for so many bytes; 0: there is no memory. */
+static uintptr_t
+make_area(struct calls *c, struct tnf_fast_area *head, size_t need)
 {
-	size_t need = sites * sizeof(struct tnf_fast_site) + text;
-	struct tnf_fast_area head = { .size = AREA_SIZE };
 	uintptr_t at, word = CONTROL(c->h, fast);
 
-	if (r->area != 0 && need <= r->size - sizeof(head) -
-	    r->sites * sizeof(struct tnf_fast_site) - r->text)
+	head->size = (sizeof(*head) + need + AREA_SIZE - 1) / AREA_SIZE * AREA_SIZE;
+	at = call_mmap(c, 0, head->size, PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
+	return at != 0 && c->h->ops->write(c->h, at, head, sizeof(*head)) &&
+	    c->h->ops->write(c->h, word, &at, sizeof(at)) ? at : 0;
+}
+
+bool
+tnfctl_pads_is_full(const struct fast_room *r, size_t sites, size_t text)
+{
+	return (r->sites + sites) * sizeof(struct tnf_fast_site) + r->text + text >
+	    r->size - sizeof(struct tnf_fast_area);
+}
+
+const char *
+tnfctl_pads_area(struct calls *c, struct fast_room *r, size_t sites, size_t text, size_t more)
+{
+	size_t need = sites * sizeof(struct tnf_fast_site) + text;
+	size_t all = need + more * (sizeof(struct tnf_fast_site) + TEXT_USUAL);
+	struct tnf_fast_area head = { .size = 0 };
+	uintptr_t at;
+
+	if (r->area != 0 && !tnfctl_pads_is_full(r, sites, text))
 		return NULL;
-	while (head.size < need + sizeof(head))
-		head.size += AREA_SIZE;
-	if (!c->h->ops->read(c->h, word, &head.next, sizeof(head.next)) ||
-	    (at = call_mmap(c, 0, head.size, PROT_READ | PROT_WRITE,
-	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1)) == 0 ||
-	    !c->h->ops->write(c->h, at, &head, sizeof(head)) ||
-	    !c->h->ops->write(c->h, word, &at, sizeof(at)))
+	tnfctl_proc_work_end(c->p);
+	if (!c->h->ops->read(c->h, CONTROL(c->h, fast), &head.next, sizeof(head.next)) ||
+	    ((at = make_area(c, &head, all < AREA_MAX ? all : need > AREA_MAX ? need : AREA_MAX)) == 0 &&
+	    (at = make_area(c, &head, need)) == 0))
 		return "the process has no memory left";
+	tnfctl_proc_work_begin(c->p);
 	r->area = at;
 	r->size = head.size;
-	r->sites = r->text = 0;
+	r->sites = r->text = r->sites_there = r->text_there = 0;
+	free(r->copy);
+	r->copy = NULL;
 	return NULL;
 }
 
@@ -110,11 +134,30 @@ map_pads(struct calls *c, uintptr_t at, size_t *size)
 	return got == at ? got : 0;
 }
 
-const char *
-tnfctl_pads_near(struct calls *c, struct fast_room *r, uintptr_t site, struct fast_pads **ret)
+/* Maps memory of this size near the site. */
+static const char *
+map_near(struct calls *c, uintptr_t site, struct fast_pads *ret, size_t size)
 {
-	struct fast_pads pads = { .size = 16 * PAGE }, *grown;
 	struct maps maps;
+
+	*ret = (struct fast_pads){ .size = size };
+	tnfctl_proc_work_end(c->p);
+	if (tnf_maps_read(c->h->pid, &maps) != 0)
+		return "its memory map cannot be read";
+	ret->start = find_gap(&maps, site, size);
+	tnf_maps_free(&maps);
+	if (ret->start == 0)
+		return "no free memory is within reach of its code";
+	return map_pads(c, ret->start, &ret->size) != 0 ? NULL : "the process may not map memory for pads";
+}
+
+const char *
+tnfctl_pads_near(struct calls *c, struct fast_room *r, uintptr_t site, size_t more,
+    struct fast_pads **ret)
+{
+	size_t usual = (more * PAD_USUAL + PADS_SIZE - 1) / PADS_SIZE * PADS_SIZE;
+	struct fast_pads pads, *grown;
+	const char *why;
 
 	for (size_t i = r->npads; i-- > 0; )
 		if (r->pads[i].size - r->pads[i].used >= PAD_MAX &&
@@ -122,17 +165,13 @@ tnfctl_pads_near(struct calls *c, struct fast_room *r, uintptr_t site, struct fa
 			*ret = &r->pads[i];
 			return NULL;
 		}
-	if (tnf_maps_read(c->h->pid, &maps) != 0)
-		return "its memory map cannot be read";
-	pads.start = find_gap(&maps, site, pads.size);
-	tnf_maps_free(&maps);
-	if (pads.start == 0)
-		return "no free memory is within reach of its code";
+	if ((why = map_near(c, site, &pads, usual > PADS_SIZE ? usual : PADS_SIZE)) != NULL &&
+	    (usual <= PADS_SIZE || (why = map_near(c, site, &pads, PADS_SIZE)) != NULL))
+		return why;
+	tnfctl_proc_work_begin(c->p);
 	if ((grown = reallocarray(r->pads, r->npads + 1, sizeof(*grown))) == NULL)
 		return "not enough memory";
 	r->pads = grown;
-	if (map_pads(c, pads.start, &pads.size) == 0)
-		return "the process may not map memory for pads";
 	grown[r->npads] = pads;
 	*ret = &grown[r->npads++];
 	return NULL;
@@ -157,16 +196,20 @@ put_call(uint8_t *at, const uint8_t *start)
 }
 
 const char *
-tnfctl_pads_write(tnfctl_handle_t *h, struct fast_pads *pads, struct fast_site *s)
+tnfctl_pads_put(tnfctl_handle_t *h, struct fast_pads *pads, struct fast_site *s)
 {
 	static const uint8_t down[] = { 0x48, 0x8d, 0x64, 0x24, 0x80 };	/* lea -128(%rsp), %rsp */
 	static const uint8_t up[] = { 0x48, 0x8d, 0xa4, 0x24, 0x80, 0, 0, 0 };
 	uintptr_t at = pads->start + pads->used;
-	uint8_t bytes[PAD_MAX], *code = bytes + 16, *end = code;
+	uint8_t *bytes, *code, *end;
 	size_t moved;
 	int32_t away;
 	const char *why;
 
+	if (pads->copy == NULL && (pads->copy = malloc(pads->size)) == NULL)
+		return "not enough memory";
+	bytes = pads->copy + pads->used;
+	end = code = bytes + 16;
 	memcpy(bytes, &s->note, 8);
 	memcpy(bytes + 8, s->site.usdt ? &h->fast->inner : &h->fast->entry, 8);
 	if (s->site.usdt)
@@ -178,12 +221,46 @@ tnfctl_pads_write(tnfctl_handle_t *h, struct fast_pads *pads, struct fast_site *
 	if ((why = tnfctl_site_relocate(&s->site, s->address, s->moved, end, &moved)) != NULL)
 		return why;
 	moved += (size_t)(end - bytes);
-	if (!h->ops->write(h, at, bytes, moved))
-		return "its memory cannot be written";
+	memset(bytes + moved, 0xcc, -moved & 15);
 	pads->used += (moved + 15) & ~(size_t)15;
 	away = (int32_t)(at + 16 - (s->address + TNF_FAST_JUMP));
 	s->jump[0] = 0xe9;
 	memcpy(s->jump + 1, &away, sizeof(away));
 	memcpy(s->before, s->site.bytes, sizeof(s->before));
 	return NULL;
+}
+
+/* Writes the bytes 'from' to 'to' of a copy of memory that is at 'start' of the process. */
+static bool
+write_part(tnfctl_handle_t *h, uintptr_t start, const uint8_t *copy, size_t from, size_t to)
+{
+	return from >= to || h->ops->write(h, start + from, copy + from, to - from);
+}
+
+const char *
+tnfctl_pads_flush(tnfctl_handle_t *h)
+{
+	struct fast_room *r = h->fast;
+	size_t size = sizeof(struct tnf_fast_site), head = sizeof(struct tnf_fast_area);
+	bool fine = true;
+
+	for (size_t i = 0; i < r->npads; i++) {
+		struct fast_pads *pads = &r->pads[i];
+
+		if (pads->copy == NULL)
+			continue;
+		fine = write_part(h, pads->start, pads->copy, pads->there, pads->used) && fine;
+		pads->there = pads->used;
+		free(pads->copy);
+		pads->copy = NULL;
+	}
+	if (r->copy != NULL) {
+		fine = write_part(h, r->area, r->copy, head + r->sites_there * size, head + r->sites * size) &&
+		    write_part(h, r->area, r->copy, r->size - r->text, r->size - r->text_there) && fine;
+		r->sites_there = r->sites;
+		r->text_there = r->text;
+		free(r->copy);
+		r->copy = NULL;
+	}
+	return fine ? NULL : "its memory cannot be written";
 }
