@@ -1,0 +1,105 @@
+#!/bin/sh
+# fast-none.sh PREX PROGRAM STATIC MUSL WORDS - each reason of a process for which none of its functions has a fast
+# probe: prex says it, records nothing, and the process goes on.  "-" in place of a program: it cannot be built.
+. "${TNF_SOURCE:-../..}/tests/lib.sh"
+prex=$(realpath "$1")
+need_ptrace
+scratch
+fast_user "$prex"
+trap 'kill -9 $pid $beside 2>/dev/null; test_end' EXIT
+beside=
+cp "$2" "$TMP/program"
+[ "$3" = - ] || cp "$3" "$TMP/static"
+[ "$4" = - ] || cp "$4" "$TMP/musl"
+[ "$5" = - ] || cp "$5" "$TMP/words"
+
+# start [VARIABLE=VALUE] PROGRAM MODE: by a user without rights
+start()
+{
+	: >"$TMP/ready"
+	# shellcheck disable=SC2086
+	(cd "$TMP" && exec $as env "$@") >"$TMP/ready" &
+	pid=$!
+}
+is_ready() { [ -s "$TMP/ready" ] && [ "$(cat "/proc/$pid/comm")" != env ]; }
+
+# libtnfprobe of a release before fast probes has a control block that ends before them.
+make_older()
+{
+	lib=$TNF_BUILD/libtnfprobe/libtnfprobe.so.1
+	_base=$(sed -n 's,^\([0-9a-f]*\)-.* 00000000 .*libtnfprobe.*,\1,p' "/proc/$pid/maps" | head -n 1)
+	_at=$((0x$_base + 0x$(nm -D "$lib" | sed -n 's/ . _tnf_process_control.*//p') + 4))
+	_size=$(dd if="/proc/$pid/mem" bs=1 skip=$_at count=4 2>/dev/null | od -A n -t u4)
+	[ "$_size" -gt 4096 ] || fail "older: a control block of $_size bytes"
+	_size=$((_size - 8))
+	# shellcheck disable=SC2059
+	printf "\\$(printf %03o $((_size % 256)))\\$(printf %03o $((_size / 256)))" |
+		dd of="/proc/$pid/mem" bs=1 seek=$_at conv=notrunc 2>/dev/null || fail "older"
+}
+
+# begin NAME: the process of a row of the table; false: not here
+begin()
+{
+	case $1 in
+	filter | full | undumpable) start ./program "$1" ;;
+	older) start "LD_PRELOAD=$TNF_BUILD/libtnfprobe/libtnfprobe.so.1" ./program plain ;;
+	static | musl | words)
+		[ -e "$TMP/$1" ] || { why="it cannot be built"; return 1; }
+		start "./$1" plain ;;
+	other)
+		[ -n "$as" ] || { why="not root"; return 1; }
+		_as=$as as="setpriv --reuid=65533 --regid=65533 --clear-groups"
+		start ./program plain
+		as=$_as ;;
+	traced)
+		command -v strace >/dev/null || { why="no strace"; return 1; }
+		start ./program plain ;;
+	scope)
+		_scope=$(cat /proc/sys/kernel/yama/ptrace_scope 2>/dev/null) || { why="the kernel has no Yama"; return 1; }
+		[ "$_scope" -gt 0 ] || { why="kernel.yama.ptrace_scope is 0, and is the whole machine's"; return 1; }
+		start ./program plain ;;
+	esac
+	case $1 in
+	words) sleep 0.2 ;;
+	*) wait_for 60 is_ready || fail "$1: the program does not begin" ;;
+	esac
+	[ "$1" != older ] || make_older
+	[ "$1" != traced ] || {
+		# shellcheck disable=SC2086
+		$as strace -o /dev/null -p "$pid" 2>/dev/null &
+		beside=$!
+		wait_for 60 grep -q '^TracerPid:.*[1-9]' "/proc/$pid/status" || fail "no strace"
+	}
+}
+
+tested=0
+while IFS='|' read -r name words; do
+	why=
+	begin "$name" || { echo "not tested: $name: $why"; continue; }
+	# shellcheck disable=SC2086
+	(cd "$TMP" && timeout 120 $as "$prex" -p "$pid" -o "$TMP/$name.tnf" \
+		-c 'enable function=none_work; list probes function=none_work') >"$TMP/out" 2>&1 </dev/null
+	grep -q 'fast=no: .*built' "$TMP/out" && skip "built without Zydis"
+	grep -q -e "$words" "$TMP/out" || fail "$name: not \"$words\": $(cat "$TMP/out")"
+	grep -q 'enable=on' "$TMP/out" && fail "$name: it is on: $(cat "$TMP/out")"
+	[ -z "$beside" ] || { kill "$beside"; wait "$beside" 2>/dev/null; beside=; }
+	sleep 0.05
+	kill -0 "$pid" 2>/dev/null || fail "$name: the program has ended"
+	kill -9 "$pid"
+	wait "$pid" 2>/dev/null
+	tested=$((tested + 1))
+done <<END
+undumpable|the kernel refuses it: the program is set-id, has rights that we lack
+other|it belongs to user 65533: CAP_SYS_PTRACE (root) is needed
+scope|kernel.yama.ptrace_scope is [123]:
+traced|process [0-9]* controls it already: end that first
+words|the program has 32 bits or another byte order
+static|it is not stopped, and what they record goes to the kernel's buffer
+musl|its C library is musl, not glibc
+filter|all of its threads have a seccomp filter
+full|fast=no: no free memory is within reach of its code
+older|fast=no: the process has an older libtnfprobe, or none
+END
+grep -qw user_shstk /proc/cpuinfo || echo "not tested: a shadow stack: the processor or the kernel has none"
+[ "$tested" -ge 5 ] || fail "only $tested reasons"
+echo "$tested reasons"
