@@ -210,6 +210,26 @@ enable_all(struct scan *s)
 		tnf_auto_probes(enable_probe, s);
 }
 
+/* Functions take an analysis of code, and jumps that only somebody outside puts there safely.  True: one is
+   asked for, and we have said who does that. */
+static bool
+tell_functions(const struct tnf_selectors *sel)
+{
+	for (size_t i = 0; i < sel->n; i++) {
+		const struct tnf_spec *attr = &sel->v[i].attr, *value = &sel->v[i].value;
+		const char *slash = value->is_regex ? "/" : "";
+
+		if (attr->is_regex || attr->text == NULL || value->text == NULL ||
+		    (strcmp(attr->text, "function") != 0 && strcmp(attr->text, "return") != 0))
+			continue;
+		auto_complain("tnf: TNF_ENABLE: %s=%s%.100s%s: only prex switches functions on: "
+		    "prex -c 'enable %s=%s%.100s%s; continue' %.100s ...", attr->text, slash, value->text, slash,
+		    attr->text, slash, value->text, slash, program_invocation_name);
+		return true;
+	}
+	return false;
+}
+
 /* Starts tracing as the environment says. */
 static void
 start_told(const char *text)
@@ -225,6 +245,8 @@ start_told(const char *text)
 	}
 	__atomic_store_n(&selectors, sel, __ATOMIC_RELEASE);
 	enable_all(&s);
+	if (tell_functions(sel))
+		return;
 	if (s.probes > 0 && s.chosen == 0)
 		auto_complain("tnf: TNF_ENABLE=%.200s: selects none of the %u probes of "
 		    "process %d", text, s.probes, (int)getpid());

@@ -116,9 +116,11 @@ while IFS='|' read -r enable file size want; do
 	TNF_ENABLE=$enable TNF_FILE=$file TNF_SIZE=$size "$auto" 2 >out 2>err ||
 		fail "$enable: exit status $?"
 	expect "$(cat out)" "done" "$enable"
-	expect "$(sed "s/process [0-9][0-9]*/process N/" err)" "$want" "$enable"
+	expect "$(sed "s/process [0-9][0-9]*/process N/; s| $auto | AUTO |" err)" "$want" "$enable"
 done <<'M'
 ordr|x.tnf|1m|tnf: TNF_ENABLE=ordr: selects none of the 3 probes of process N
+function=/^wo.k$/|x.tnf|1m|tnf: TNF_ENABLE: function=/^wo.k$/: only prex switches functions on: prex -c 'enable function=/^wo.k$/; continue' AUTO ...
+ordr return=work|x.tnf|1m|tnf: TNF_ENABLE: return=work: only prex switches functions on: prex -c 'enable return=work; continue' AUTO ...
 order io+|x.tnf|1m|tnf: TNF_ENABLE: +: in no plain word: quote what has it: 'a-b': nothing is traced
 /order|x.tnf|1m|tnf: TNF_ENABLE: /: not closed before the end of the line: nothing is traced
 /or[/|x.tnf|1m|tnf: TNF_ENABLE: /or[/: Invalid regular expression: nothing is traced
