@@ -19,17 +19,18 @@ var hit = tnf.NewProbe("hit", "bench", tnf.Int64("n"), tnf.Int64("m"))
 
 func main() {
 	loops, _ := strconv.Atoi(os.Args[2])
-	least := math.MaxFloat64
+	n := loops / 50 // Go's compiler would divide at each turn
+	floor, least := os.Args[1] == "floor", math.MaxFloat64
 	for piece := 0; piece < 50; piece++ {
 		began := time.Now()
-		for i := 0; i < loops/50; i++ {
-			if os.Args[1] == "floor" {
+		for i := 0; i < n; i++ {
+			if floor {
 				C.nothing(C.ulong(i), 2)
 			} else if hit.On() {
 				hit.Hit(tnf.I(int64(i)), tnf.I(2))
 			}
 		}
-		least = math.Min(least, float64(time.Since(began).Nanoseconds())/float64(loops/50))
+		least = math.Min(least, float64(time.Since(began).Nanoseconds())/float64(n))
 	}
 	fmt.Println(least)
 }
