@@ -56,6 +56,9 @@ logs_refused(program_logs logs)
 		 P(tell_tasks) | P(filter_exit) | P(filter_fork) | P(filter_name) | \
 		 P(filter_group) | P(remember_exit) | P(remember_fork) | P(remember_exec) | P(remember_name))
 
+/* Programs that note the files of processes, and their map. */
+#define OBJECTS	(P(object_exec) | P(object_exit))
+
 /* Programs that compare with addresses of the kernel's functions. */
 #define WITH_SYMBOLS	(P(thread_create) | P(context_switch) | P(context_switch3))
 
@@ -75,7 +78,7 @@ programs_lacking(struct kp *kp)
 	uint64_t programs = ALWAYS;
 
 	if (kp_has_addresses(kp, kp->state->enabled))
-		programs |= P(object_exec) | P(object_exit);
+		programs |= OBJECTS;
 	for (unsigned id = 1; id < KP_PROBES; id++)
 		if (file_is_on(kp, kp_catalogue[id].file))
 			programs |= kp_needs(kp, &kp_catalogue[id]) |
@@ -101,25 +104,30 @@ choose_programs(struct kernel_bpf *skel, uint64_t programs, program_logs logs)
 	}
 }
 
+/* How many threads that end are remembered with a buffer of this size. */
+static size_t
+ended_room(size_t size)
+{
+	size_t ended = size / ENDED_SHARE;
+	struct sysinfo now;
+
+	if (sysinfo(&now) == 0)
+		ended += 2 * now.procs;	/* threads that live when tracing ends */
+	return ended > ENDED_MAX ? ENDED_MAX : ended;
+}
+
 static int
 size_maps(struct kernel_bpf *skel, size_t size)
 {
 	int cpus = libbpf_num_possible_cpus(), r;
-	size_t ended = size / ENDED_SHARE;
-	struct sysinfo now;
+	size_t ended = ended_room(size);
 
 	if (cpus < 0)
 		return cpus;
-	if (sysinfo(&now) == 0)
-		ended += 2 * now.procs;	/* threads that live when tracing ends */
-	if (ended > ENDED_MAX)
-		ended = ENDED_MAX;
 	if ((r = bpf_map__set_max_entries(skel->maps.tnf_buf, size / KP_BLOCK_SIZE)) < 0 ||
 	    (r = bpf_map__set_max_entries(skel->maps.tnf_pool, size / KP_BLOCK_SIZE)) < 0 ||
 	    (r = bpf_map__set_max_entries(skel->maps.tnf_cpu, cpus)) < 0 ||
 	    (r = bpf_map__set_max_entries(skel->maps.tnf_ended, ended)) < 0)
-		return r;
-	if ((r = bpf_map__set_max_entries(skel->maps.tnf_objects, ended)) < 0)
 		return r;
 	/* Most processes are forked, and then exec. */
 	if ((r = bpf_map__set_max_entries(skel->maps.tnf_ran, 2 * ended)) < 0)
@@ -148,8 +156,11 @@ share_maps(struct kernel_bpf *skel)
 	bpf_object__for_each_map(map, skel->obj) {
 		if (!map_pin(map, path, sizeof path))
 			continue;
-		if ((fd = bpf_obj_get(path)) < 0)
+		if ((fd = bpf_obj_get(path)) < 0) {
+			if (map == skel->maps.tnf_objects)	/* it is made when it is needed */
+				continue;
 			return fd;
+		}
 		r = bpf_map__reuse_fd(map, fd);
 		close(fd);
 		if (r < 0)
@@ -163,11 +174,15 @@ _Static_assert(sizeof *((struct kernel_bpf *)0)->bss == KP_FILTER_MAX,
     ".bss is filter_set alone");
 
 static int
-choose_maps(struct kp *kp, struct kernel_bpf *skel, size_t size)
+choose_maps(struct kp *kp, struct kernel_bpf *skel, size_t size, uint64_t programs)
 {
 	int r = size != 0 ? size_maps(skel, size) : share_maps(skel);
 
 	if (r < 0 ||
+	    (r = bpf_map__set_autocreate(skel->maps.tnf_objects, (programs & OBJECTS) != 0)) < 0 ||
+	    (programs & OBJECTS && (size != 0 || !kp_pinned(KP_DIR, "objects")) &&
+	    (r = bpf_map__set_max_entries(skel->maps.tnf_objects,
+	    ended_room(size != 0 ? size : kp->state->buffer_size))) < 0) ||
 	    (r = bpf_map__reuse_fd(skel->maps.tnf_rules, kp->rules_fd)) < 0 ||
 	    (r = bpf_map__reuse_fd(skel->maps.bss, kp->filter_fd)) < 0)
 		return r;
@@ -186,7 +201,7 @@ load_try(struct kp *kp, size_t size, uint64_t programs, program_logs logs,
 		return -errno;
 	skel->rodata->with_stacks = kp->state->with_stacks;
 	choose_programs(skel, programs, logs);
-	r = choose_maps(kp, skel, size);
+	r = choose_maps(kp, skel, size, programs);
 	if (r == 0)
 		r = bpf_object__load(skel->obj);
 	if (r != 0)
@@ -230,10 +245,17 @@ pin_maps(struct kp *kp, struct kernel_bpf *skel)
 		    map == skel->maps.bss)
 			continue;
 		unlink(path);		/* of a session that was killed */
-		if ((r = kp_pin(kp, bpf_map__fd(map), path)) < 0)
+		if (bpf_map__autocreate(map) && (r = kp_pin(kp, bpf_map__fd(map), path)) < 0)
 			return r;
 	}
 	return 0;
+}
+
+static int
+pin_objects(struct kp *kp, struct kernel_bpf *skel)
+{
+	return !bpf_map__autocreate(skel->maps.tnf_objects) || kp_pinned(KP_DIR, "objects") ? 0 :
+	    kp_pin(kp, bpf_map__fd(skel->maps.tnf_objects), KP_PIN_OBJECTS);
 }
 
 static int
@@ -272,8 +294,8 @@ kp_load(struct kp *kp, size_t size)
 			return kp_fail(kp, r, "BPF programs: %s", kp->lacks);
 		if (r != 0)
 			return kp_refused(kp, r, "BPF programs");
-		if ((r = pin_programs(kp, skel)) == 0 && size != 0)
-			r = pin_maps(kp, skel);
+		if ((r = pin_programs(kp, skel)) == 0)
+			r = size != 0 ? pin_maps(kp, skel) : pin_objects(kp, skel);
 		kernel_bpf__destroy(skel);
 		size = 0;
 	}
