@@ -41,8 +41,8 @@ static __always_inline struct held lock_read(struct file_lock *l)
 	    BPF_CORE_READ(w, fl_pid), BPF_CORE_READ(w, fl_type) };
 }
 
-/* The number of the process that has a lock in this list which excludes the wanted one, or 0.  Locks
-   of open files (F_OFD_SETLK) have no process.
+/* The number of the process that has a lock in this list which excludes the wanted one, or 0.  A
+   process that refuses itself, by another open file, is not told.
    (__noinline: see README.) */
 __noinline u32 lock_holder(u64 list, u64 wanted)
 {
