@@ -47,13 +47,10 @@ wait_for 60 grep -q ready "$TMP/said" || fail "the program does not begin"
 i=0 hit=0
 while [ "$hit" -lt "$kills" ] && [ $((i += 1)) -le $((kills * 20)) ]; do
 	# shellcheck disable=SC2086
-	(cd "$TMP" && exec $as "$prex" --set fast_returns=on -p "$pid" -o "$TMP/p.tnf" -c \
+	(cd "$TMP" && exec timeout -s KILL "$(printf 0.%03d1 $((i * 37 % 100)))" \
+		$as "$prex" --set fast_returns=on -p "$pid" -o "$TMP/p.tnf" -c \
 		'enable function=/^work_/; disable keys=function; enable keys=function; disable keys=function') \
-		>/dev/null 2>&1 &
-	victim=$!
-	sleep "0.$(printf %03d $((i * 37 % 100)))"
-	kill -9 $victim 2>/dev/null
-	wait $victim 2>/dev/null
+		>/dev/null 2>&1
 	# One that has ended before is not counted.
 	[ $? -ne 137 ] || hit=$((hit + 1))
 	kill -0 "$pid" 2>/dev/null || fail "kill $i: the program has ended"

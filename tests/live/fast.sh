@@ -91,13 +91,9 @@ said same "after $(cat "$TMP/toggled")"
 i=0 hit=0
 while [ "$hit" -lt "$kills" ] && [ $((i += 1)) -le $((kills * 20)) ]; do
 	# shellcheck disable=SC2086
-	(cd "$out" && exec $as "$prex" -p "$pid" -o "$out/trace" \
+	(cd "$out" && exec timeout -s KILL "$(printf 0.%03d1 $((i * 37 % 100)))" $as "$prex" -p "$pid" -o "$out/trace" \
 		-c 'enable function=/^exec_/; disable keys=function; enable keys=function; disable keys=function') \
-		>/dev/null 2>&1 &
-	victim=$!
-	sleep "0.$(printf %03d $((i * 37 % 100)))"
-	kill -9 $victim 2>/dev/null
-	wait $victim 2>/dev/null
+		>/dev/null 2>&1
 	# One that has ended before is not counted.
 	[ $? -ne 137 ] || hit=$((hit + 1))
 	kill -0 "$pid" 2>/dev/null || fail "kill $i: the target has ended"

@@ -39,11 +39,8 @@ session()
 killed()
 {
 	# shellcheck disable=SC2086
-	$as "$prex" --set fast_returns=on -s 512 -p "$2" -o "$1.$rounds" -c "$3" >/dev/null 2>&1 </dev/null &
-	victim=$!
-	sleep "0.$(printf %03d $((rounds * 37 % 250)))"
-	kill -9 $victim 2>/dev/null
-	wait $victim 2>/dev/null
+	timeout -s KILL "$(printf 0.%03d1 $((rounds * 37 % 250)))" \
+		$as "$prex" --set fast_returns=on -s 512 -p "$2" -o "$1.$rounds" -c "$3" >/dev/null 2>&1 </dev/null
 	[ $? -ne 137 ] || kills=$((kills + 1))
 }
 
