@@ -15,13 +15,13 @@
 #include "kernel-probes/import-impl.h"
 #include "import.skel.h"
 
-#define PROGRAMS_MAX	24
+#define PROGRAMS_MAX	(16 + KP_RAW_PROGRAMS)
 #define LOG_SIZE	256	/* the beginning; that there is one is enough */
 
 struct attempt {
 	const struct kp_raw_probe *raw;	/* probes whose programs are to be loaded; NULL: those ... */
 	unsigned raws;			/* ... of all kinds; so many */
-	uint32_t refused;	/* programs that the verifier does not take */
+	uint64_t refused;	/* programs that the verifier does not take */
 	char	 log[PROGRAMS_MAX][LOG_SIZE];
 };
 
@@ -100,6 +100,7 @@ choose_raw(struct import_bpf *skel, const struct attempt *a)
 		stacks |= a->raw[i].imp->row.stacks.at != 0;
 	}
 	skel->rodata->with_stacks = stacks;
+	r = bpf_map__set_max_entries(skel->maps.raw_scratch, a->raws);
 	const struct { struct bpf_map *map; bool needed; } maps[] = {
 		{ skel->maps.tracepoint_scratch, false }, { skel->maps.call_scratch, false },
 		{ skel->maps.mark_scratch, false }, { skel->maps.tnf_scratch, false },
@@ -141,7 +142,7 @@ load_programs(struct kp *kp, const struct kp_raw_probe *raw, unsigned raws, stru
 {
 	libbpf_print_fn_t before = libbpf_set_print(NULL);
 	struct attempt a = { .raw = raw, .raws = raws };
-	uint32_t refused;
+	uint64_t refused;
 	int r;
 
 	do {
@@ -149,7 +150,7 @@ load_programs(struct kp *kp, const struct kp_raw_probe *raw, unsigned raws, stru
 		refused = a.refused;
 		for (unsigned i = 0; i < PROGRAMS_MAX; i++)
 			if (r != 0 && a.log[i][0] != '\0')
-				a.refused |= 1u << i;
+				a.refused |= 1ull << i;
 	} while (r != 0 && r != -EPERM && r != -ENOMEM && raw == NULL && refused != a.refused);
 	libbpf_set_print(before);
 	return r;

@@ -223,21 +223,31 @@ static __always_inline u32 put_together_##way(struct site_scratch *s,			\
 	return at;									\
 }
 
-/* Makes the image of an event of numbers in registers alone; returns its size. */
-static __always_inline u32 put_plain(struct site_scratch *s, struct kp_import_row *row)
-{
-	const struct kp_operand *o = (const void *)row->op;
-
-	/* Between members may be bytes that nobody writes. */
-	for (u32 i = 1; i <= KP_PLAIN_MAX; i++) {
-		if (8 * i >= row->size)
-			break;
-		*(u64 *)(s->image + 8 * i) = 0;
-	}
-	for (u32 i = 0; i < KP_PLAIN_MAX && i < row->ops; i++)
-		if (o[i].at != 0)
-			store(s, &o[i], evaluate(s, &o[i], PLAIN));
-	return row->size & (KP_FIXED_MAX - 8);
+/* The same for numbers in registers alone. */
+#define PLAIN_FUNCTIONS(way)								\
+__noinline int site_plain_##way(struct site_scratch *s, struct kp_import_row *row, u32 i)	\
+{											\
+	const struct kp_operand *o;							\
+											\
+	if (s == NULL || row == NULL || i >= KP_PLAIN_MAX)				\
+		return 0;								\
+	o = (const struct kp_operand *)row->op + i;					\
+	if (o->at != 0)									\
+		store(s, o, evaluate(s, o, PLAIN));					\
+	return 0;									\
+}											\
+static __always_inline u32 put_plain_##way(struct site_scratch *s,			\
+    struct kp_import_row *row)								\
+{											\
+	/* Between members may be bytes that nobody writes. */				\
+	for (u32 i = 1; i <= KP_PLAIN_MAX; i++) {					\
+		if (8 * i >= row->size)							\
+			break;								\
+		*(u64 *)(s->image + 8 * i) = 0;						\
+	}										\
+	for (u32 i = 0; i < KP_PLAIN_MAX && i < row->ops; i++)				\
+		site_plain_##way(s, row, i);						\
+	return row->size & (KP_FIXED_MAX - 8);						\
 }
 
 #endif /* KERNEL_PROBES_OPERAND_BPF_H */

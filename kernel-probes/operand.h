@@ -84,6 +84,6 @@ struct kp_site_row {
 #define KP_PLAIN_MAX	9u
 
 /* The programs of raw tracepoints that are loaded at once. */
-#define KP_RAW_PROGRAMS	8u
+#define KP_RAW_PROGRAMS	24u
 
 #endif /* KERNEL_PROBES_OPERAND_H */

@@ -21,6 +21,7 @@ struct {
 } raw_scratch SEC(".maps");
 
 SITE_FUNCTIONS(kernel, KERNEL)
+PLAIN_FUNCTIONS(raw)
 
 static __always_inline int raw_event(u64 *ctx, const u32 program)
 {
@@ -41,7 +42,7 @@ static __always_inline int raw_event(u64 *ctx, const u32 program)
 		if (i < raw_args[program])
 			s->regs[i] = ctx[i];
 	if (h.row->plain) {
-		size = put_plain(s, h.row);
+		size = put_plain_raw(s, h.row);
 	} else {
 		site = bpf_map_lookup_elem(&tnf_sites, &cookie);
 		if (site == NULL)
@@ -59,11 +60,6 @@ int import_raw##program(u64 *ctx)		\
 	return raw_event(ctx, program);		\
 }
 
-RAW(0)
-RAW(1)
-RAW(2)
-RAW(3)
-RAW(4)
-RAW(5)
-RAW(6)
-RAW(7)
+RAW(0) RAW(1) RAW(2) RAW(3) RAW(4) RAW(5) RAW(6) RAW(7)
+RAW(8) RAW(9) RAW(10) RAW(11) RAW(12) RAW(13) RAW(14) RAW(15)
+RAW(16) RAW(17) RAW(18) RAW(19) RAW(20) RAW(21) RAW(22) RAW(23)

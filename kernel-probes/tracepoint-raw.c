@@ -77,6 +77,8 @@ static const struct {
 	{ "workqueue.workqueue_activate_work", "work function=work->func" },
 	{ "workqueue.workqueue_execute_start", "work function=work->func" },
 	{ "kmem.kfree", "call_site ptr" },
+	{ "kmem.kmem_cache_free", "call_site ptr name=s->name" },
+	{ "kmem.kmem_cache_free", "call_site ptr name" },
 	{ "lock.contention_begin", "lock_addr=lock flags" },
 	{ "lock.contention_end", "lock_addr=lock ret" },
 };

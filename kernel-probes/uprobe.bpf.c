@@ -37,6 +37,7 @@ struct kp_map_sites tnf_sites SEC(".maps");
 
 SITE_FUNCTIONS(quick, QUICK)
 SITE_FUNCTIONS(waiting, WAITING)
+PLAIN_FUNCTIONS(uprobe)
 
 /* The verifier wants each offset in the context as a constant. */
 static __always_inline void take_registers(struct site_scratch *s, const u64 *ctx)
@@ -56,7 +57,7 @@ static __always_inline void plain_event(u64 *ctx, struct import_hit *h)
 	if (s == NULL)
 		return;
 	take_registers(s, ctx);
-	size = put_plain(s, h->row);
+	size = put_plain_uprobe(s, h->row);
 	import_write_late(h, s->image, size);
 }
 

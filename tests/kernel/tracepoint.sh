@@ -38,7 +38,7 @@ raws='irq/softirq_entry irq/softirq_exit irq/softirq_raise irq/irq_handler_entry
 	irq_vectors/reschedule_entry irq_vectors/reschedule_exit'
 # These may be hit again in an interrupt of their own program.
 nested='rcu/rcu_utilization net/net_dev_queue net/net_dev_xmit net/netif_rx net/netif_receive_skb
-	skb/consume_skb workqueue/workqueue_queue_work workqueue/workqueue_activate_work
+	skb/consume_skb kmem/kmem_cache_free workqueue/workqueue_queue_work workqueue/workqueue_activate_work
 	workqueue/workqueue_execute_start kmem/kfree lock/contention_begin lock/contention_end
 	timer/timer_cancel'
 events=$(printf '%s\n' $events $raws $nested | sort -u)
