@@ -343,15 +343,27 @@ elffile_load(struct elffile *e, Elf_Scn *scn, const GElf_Shdr *sh)
 	return elf_getdata(scn, NULL);
 }
 
+struct strings {
+	const char *text;
+	size_t	 size;		/* up to the last NUL: a string that begins below ends below */
+};
+
+/* elf_strptr() would look at the section, and for the end of the string, at each call. */
 static bool
-strings_sane(struct elffile *e, size_t link)
+strings_load(struct elffile *e, size_t link, struct strings *ret)
 {
 	Elf_Scn *scn = elf_getscn(e->elf, link);
+	Elf_Data *data;
 	GElf_Shdr sh;
 
-	return scn != NULL && gelf_getshdr(scn, &sh) != NULL &&
-	    sh.sh_type == SHT_STRTAB && sh.sh_size <= TABLE_MAX &&
-	    sh.sh_size <= e->file_size;
+	if (scn == NULL || gelf_getshdr(scn, &sh) == NULL || sh.sh_type != SHT_STRTAB ||
+	    sh.sh_size > TABLE_MAX || sh.sh_size > e->file_size ||
+	    (data = elf_getdata(scn, NULL)) == NULL || data->d_buf == NULL)
+		return false;
+	*ret = (struct strings){ data->d_buf, data->d_size };
+	while (ret->size > 0 && ret->text[ret->size - 1] != '\0')
+		ret->size--;
+	return true;
 }
 
 typedef bool symbol_f(void *, const char *name, const GElf_Sym *);
@@ -364,11 +376,11 @@ each_symbol(struct elffile *e, Elf_Scn *scn, const GElf_Shdr *sh, enum symbols w
     symbol_f *fn, void *arg)
 {
 	Elf_Data *data = elffile_load(e, scn, sh);
+	struct strings names;
 	GElf_Sym sym;
-	const char *s;
 	size_t i, n;
 
-	if (data == NULL || !strings_sane(e, sh->sh_link))
+	if (data == NULL || !strings_load(e, sh->sh_link, &names))
 		return true;
 	n = sh->sh_size / sh->sh_entsize;
 	for (i = 1; i < n && i < INT32_MAX; i++) {
@@ -377,8 +389,7 @@ each_symbol(struct elffile *e, Elf_Scn *scn, const GElf_Shdr *sh, enum symbols w
 		if (which == WANTED ? sym.st_shndx != SHN_UNDEF :
 		    sym.st_shndx == SHN_UNDEF || sym.st_value == 0)
 			continue;
-		s = elf_strptr(e->elf, sh->sh_link, sym.st_name);
-		if (s != NULL && !fn(arg, s, &sym))
+		if (sym.st_name < names.size && !fn(arg, names.text + sym.st_name, &sym))
 			return false;
 	}
 	return true;
@@ -409,6 +420,7 @@ struct wanted {
 	uint64_t *values;
 	size_t	 n;
 	size_t	 missing;
+	bool	 functions;	/* nothing but these */
 };
 
 static bool
@@ -416,6 +428,8 @@ match_wanted(void *arg, const char *s, const GElf_Sym *sym)
 {
 	struct wanted *w = arg;
 
+	if (w->functions && GELF_ST_TYPE(sym->st_info) != STT_FUNC)
+		return true;
 	for (size_t i = 0; i < w->n; i++) {
 		if (w->values[i] != 0 || s[0] != w->names[i][0] ||
 		    strncmp(s, w->names[i], SYMBOL_MAX) != 0)
@@ -427,16 +441,22 @@ match_wanted(void *arg, const char *s, const GElf_Sym *sym)
 	return true;
 }
 
+static void
+search_wanted(struct elffile *e, enum symbols which, struct wanted *w)
+{
+	for (size_t i = 0; i < w->n; i++)
+		w->missing += w->values[i] == 0;
+	if (w->missing > 0)
+		elffile_search(e, which, match_wanted, w);
+}
+
 void
 tnf_elffile_symbols(struct elffile *e, const char *const *names, uint64_t *values,
     size_t n, bool deep)
 {
 	struct wanted w = { .names = names, .values = values, .n = n };
 
-	for (size_t i = 0; i < n; i++)
-		w.missing += values[i] == 0;
-	if (w.missing > 0)
-		elffile_search(e, deep ? ALL : DYNAMIC, match_wanted, &w);
+	search_wanted(e, deep ? ALL : DYNAMIC, &w);
 }
 
 bool
@@ -451,38 +471,34 @@ tnf_elffile_symbol(struct elffile *e, const char *name, uint64_t *ret)
 	return true;
 }
 
-struct function {
-	const char *name;
-	uint64_t value;
-	char	*ret;
-	size_t	 size;
-	bool	 found;
-};
-
-static bool
-match_function(void *arg, const char *s, const GElf_Sym *sym)
+void
+tnf_elffile_functions_called(struct elffile *e, const char *const *names, uint64_t *values,
+    size_t n)
 {
-	struct function *f = arg;
+	struct wanted w = { .names = names, .values = values, .n = n, .functions = true };
 
-	if (GELF_ST_TYPE(sym->st_info) != STT_FUNC ||
-	    strncmp(s, f->name, SYMBOL_MAX) != 0)
-		return true;
-	f->value = sym->st_value;
-	f->found = true;
-	return false;
+	search_wanted(e, ALL, &w);
 }
 
 bool
 tnf_elffile_function(struct elffile *e, const char *name, uint64_t *ret)
 {
-	struct function f = { .name = name };
+	uint64_t value = 0;
 
 	if (strlen(name) < SYMBOL_MAX)
-		elffile_search(e, ALL, match_function, &f);
-	if (f.found)
-		*ret = f.value;
-	return f.found;
+		tnf_elffile_functions_called(e, &name, &value, 1);
+	if (value == 0)
+		return false;
+	*ret = value;
+	return true;
 }
+
+struct function {
+	uint64_t value;
+	char	*ret;
+	size_t	 size;
+	bool	 found;
+};
 
 struct each_function {
 	bool	(*fn)(void *, const char *, uint64_t);
@@ -729,6 +745,7 @@ dynamic_string(struct elffile *e, int64_t tag, const char *prefix, char *ret, si
 {
 	Elf_Scn *scn = NULL;
 	Elf_Data *data = NULL;
+	struct strings names;
 	const char *name;
 	GElf_Shdr sh;
 	GElf_Dyn dyn;
@@ -736,14 +753,15 @@ dynamic_string(struct elffile *e, int64_t tag, const char *prefix, char *ret, si
 
 	while (data == NULL && (scn = elf_nextscn(e->elf, scn)) != NULL && n++ < SECTIONS_MAX)
 		if (gelf_getshdr(scn, &sh) != NULL && sh.sh_type == SHT_DYNAMIC &&
-		    ((data = elffile_load(e, scn, &sh)) == NULL || !strings_sane(e, sh.sh_link)))
+		    ((data = elffile_load(e, scn, &sh)) == NULL ||
+		    !strings_load(e, sh.sh_link, &names)))
 			return false;
 	for (size_t i = 0; data != NULL && i < sh.sh_size / sh.sh_entsize && i < INT32_MAX &&
 	    gelf_getdyn(data, (int)i, &dyn) != NULL && dyn.d_tag != DT_NULL; i++) {
-		if (dyn.d_tag != tag)
+		if (dyn.d_tag != tag || dyn.d_un.d_val >= names.size)
 			continue;
-		name = elf_strptr(e->elf, sh.sh_link, dyn.d_un.d_val);
-		if (name != NULL && strlen(name) < size &&
+		name = names.text + dyn.d_un.d_val;
+		if (strlen(name) < size &&
 		    strncmp(name, prefix, strlen(prefix)) == 0) {
 			strcpy(ret, name);
 			return true;

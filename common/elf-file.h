@@ -71,6 +71,9 @@ bool	tnf_elffile_is_fixed(struct elffile *);
    left alone.  deep: also in .symtab. */
 void	tnf_elffile_symbols(struct elffile *, const char *const *names, uint64_t *values,
 	    size_t n, bool deep);
+/* The same for functions alone, also in .symtab. */
+void	tnf_elffile_functions_called(struct elffile *, const char *const *names,
+	    uint64_t *values, size_t n);
 bool	tnf_elffile_function(struct elffile *, const char *name, uint64_t *ret);
 /* Calls fn for each function that is defined; false from fn ends it.  Those whose
    address is found at run time only (IFUNC) are none. */

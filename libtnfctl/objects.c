@@ -237,11 +237,13 @@ static void
 remember_libc(tnfctl_handle_t *h, struct elffile *e, uintptr_t bias)
 {
 	static const char *const names[] = { "dlopen", "mmap", "munmap", "syscall" };
-	uint64_t value;
+	enum { COUNT = sizeof(names) / sizeof(names[0]) };
+	uint64_t values[COUNT] = { 0 };
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (tnf_elffile_function(e, names[i], &value))
-			remember_function(h, LIBC, names[i], bias + value);
+	tnf_elffile_functions_called(e, names, values, COUNT);
+	for (size_t i = 0; i < COUNT; i++)
+		if (values[i] != 0)
+			remember_function(h, LIBC, names[i], bias + values[i]);
 }
 
 static bool
@@ -342,7 +344,11 @@ struct text {
 struct text *
 tnfctl_text_new(void)
 {
-	return calloc(1, sizeof(struct text));
+	struct text *s = malloc(sizeof(*s));
+
+	if (s != NULL)
+		s->size = 0;
+	return s;
 }
 
 /* Reads as much from 'start' on as there is, at least a page. */
