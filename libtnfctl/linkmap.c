@@ -140,9 +140,10 @@ add_to_print(void *arg, uintptr_t at, const struct link_map *map)
 /* Without an interpreter the program is all there is, and has all from its
    start, which is where the kernel put its program headers. */
 static bool
-linkmap_is_static(pid_t pid)
+linkmap_is_static(const struct linker *l, pid_t pid)
 {
-	return tnfctl_auxv_get(pid, AT_PHDR) != 0 && tnfctl_auxv_get(pid, AT_BASE) == 0;
+	return l->debug == 0 && tnfctl_auxv_get(pid, AT_PHDR) != 0 &&
+	    tnfctl_auxv_get(pid, AT_BASE) == 0;
 }
 
 bool
@@ -151,7 +152,7 @@ tnfctl_linkmap_look(const struct reader *r, struct linker *l)
 	struct debug d;
 	uint64_t print = 1;
 
-	if (linkmap_is_static(r->pid)) {
+	if (linkmap_is_static(l, r->pid)) {
 		*l = (struct linker){ .consistent = true, .alone = true };
 		return true;
 	}
@@ -300,7 +301,7 @@ tnfctl_linkmap_objects(tnfctl_handle_t *h, const struct reader *r, struct linker
 
 	if (l.text == NULL)
 		return tnfctl_error_set(TNFCTL_ERR_ALLOCFAIL, NULL);
-	if (linkmap_is_static(h->pid)) {
+	if (linkmap_is_static(linker, h->pid)) {
 		free(l.text);
 		return linkmap_list_static(h, r);
 	}
