@@ -176,6 +176,25 @@ place_bits(struct fast_room *r, uintptr_t address)
 	return &r->bits[address / 64 % (sizeof(r->bits) / sizeof(r->bits[0]))];
 }
 
+bool
+tnfctl_fast_beside(const tnfctl_handle_t *h, uintptr_t from, uintptr_t to, uintptr_t but)
+{
+	for (uintptr_t at = from - from % 64; at < to; at += 64) {
+		uint64_t bits = *place_bits(h->fast, at);
+
+		if (at < from)
+			bits &= ~(uint64_t)0 << (from - at);
+		if (to - at < 64)
+			bits &= ((uint64_t)1 << (to - at)) - 1;
+		/* Differences wrap: if 'but' is below, the difference is huge. */
+		if (but - at < 64)
+			bits &= ~((uint64_t)1 << (but - at));
+		if (bits != 0)
+			return true;
+	}
+	return false;
+}
+
 tnfctl_probe_t *
 tnfctl_fast_at(const tnfctl_handle_t *h, uintptr_t address)
 {

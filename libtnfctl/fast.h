@@ -82,6 +82,8 @@ struct fast *tnfctl_fast_usdt(tnfctl_handle_t *, const struct maps *, int fd, co
 	    const struct usdt_probe *, const char **why);
 /* The handle's probe that has a site there; NULL: none, or no more. */
 tnfctl_probe_t *tnfctl_fast_at(const tnfctl_handle_t *, uintptr_t address);
+/* May a probe have a site at an address from 'from' to before 'to', other than 'but'? */
+bool	tnfctl_fast_beside(const tnfctl_handle_t *, uintptr_t from, uintptr_t to, uintptr_t but);
 /* The probe has its sites from now on; one that was there before keeps the place. */
 void	tnfctl_fast_placed(tnfctl_handle_t *, tnfctl_probe_t *);
 

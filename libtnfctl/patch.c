@@ -320,13 +320,16 @@ is_patched(const tnfctl_probe_t *p, const struct fast_site *s)
 static bool
 is_taken(const tnfctl_handle_t *h, const struct fast_site *s)
 {
-	for (uintptr_t at = s->address - SITE_BYTES_MAX + 1; at < s->address + s->length; at++) {
-		const tnfctl_probe_t *p = tnfctl_fast_at(h, at);
+	uintptr_t from = s->address - SITE_BYTES_MAX + 1, to = s->address + s->length;
+	const tnfctl_probe_t *p = tnfctl_fast_at(h, s->address);
+	bool is = p != NULL && is_patched(p, s);
 
-		if (p != NULL && is_patched(p, s))
-			return true;
-	}
-	return false;
+	/* Few sites have another one so near. */
+	if (is || !tnfctl_fast_beside(h, from, to, s->address))
+		return is;
+	for (uintptr_t at = from; !is && at < to; at++)
+		is = (p = tnfctl_fast_at(h, at)) != NULL && is_patched(p, s);
+	return is;
 }
 
 static tnfctl_errcode_t
