@@ -13,7 +13,6 @@
 #include "prex/cmd.h"
 #include "prex/term.h"
 #include "prex/shell.h"
-#include "prex/source.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -2,7 +2,6 @@
  * cmd-session.c - commands about the session itself: create, remove, help and source.
  */
 #include "prex/shell.h"
-#include "prex/source.h"
 
 static bool
 cmd_create_parse(struct shell *sh, struct statement *st, struct args *a)

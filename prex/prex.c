@@ -9,7 +9,6 @@
 
 #include "common/xalloc.h"
 #include "prex/shell.h"
-#include "prex/source.h"
 #include "prex/target.h"
 
 enum { OPT_HELP = 256, OPT_VERSION, OPT_CHILDREN, OPT_FILL, OPT_FOLLOW_EXEC, OPT_FOLLOW_FORK, OPT_NO_FAST,

@@ -7,7 +7,6 @@
 
 #include "format/selector.h"
 #include "prex/shell.h"
-#include "prex/source.h"
 
 struct name *
 names_find(const struct names *l, const char *name)

@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #include <tnf/tnfctl.h>
 
@@ -148,5 +149,40 @@ bool	kernel_attrs(struct shell *, tnfctl_trace_attrs_t *);
 void	kernel_ask_rawio(struct shell *, const struct tnf_selectors *, bool on);
 /* Warns if the filter is on and empty: then nothing can be traced. */
 void	kernel_check_filter(struct shell *);
+
+/*
+ * Where commands come from: a stack of files, strings and, at the bottom, standard
+ * input.
+ */
+
+struct term;
+
+struct source {
+	struct source *below;
+	char	*name;		/* for messages */
+	FILE	*fp;		/* NULL: a string */
+	struct term *term;	/* NULL: not a terminal */
+	char	*line;
+	size_t	size;
+	const char *pos;	/* in line */
+	unsigned line_no;
+};
+
+enum source_fill { SOURCE_LINE, SOURCE_INTERRUPT, SOURCE_END };
+
+/* Returns 0 or an errno. */
+int	source_push_file(struct shell *, const char *path);
+void	source_push_stream(struct shell *, FILE *fp, const char *name);
+void	source_push_string(struct shell *, const char *text, const char *name);
+void	source_push_stdin(struct shell *);
+void	source_pop(struct shell *);
+
+/* Fills the top source's line, so that a token can be taken from it. */
+enum source_fill source_fill(struct shell *, bool in_statement);
+/* With paths, a slash begins no pattern. */
+void	source_token(struct source *, struct token *, bool paths);
+
+/* Pushes ./.prexrc and then $HOME/.prexrc, so that the latter comes first. */
+void	rc_push(struct shell *);
 
 #endif

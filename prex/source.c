@@ -6,7 +6,6 @@
 
 #include "common/files.h"
 #include "prex/shell.h"
-#include "prex/source.h"
 #include "prex/term.h"
 
 static struct source *

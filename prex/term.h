@@ -9,12 +9,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "prex/source.h"
-#include "prex/util.h"
+#include "prex/shell.h"
 
 struct line_history;
-struct shell;
-struct term;
 
 struct term *term_open(struct shell *);
 /* Prompts and reads a line with its newline into *line, as getline().  SOURCE_INTERRUPT is

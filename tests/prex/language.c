@@ -9,11 +9,9 @@
 #include <unistd.h>
 
 #include "tests/check-run.h"
-#include "prex/attr.h"
 #include "prex/cmd.h"
 #include "prex/term.h"
 #include "prex/shell.h"
-#include "prex/source.h"
 #include "prex/util.h"
 
 /* The kinds of the tokens of a line, a letter each. */

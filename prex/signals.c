@@ -1,13 +1,101 @@
 /*
- * term-signal.c - signals while a line is being edited.  The terminal is in
+ * signals.c - signals that end prex, and signals while somebody types at the prompt.
+ *
+ * prex lets the target go as by "quit" before it dies of the signal: if the kernel did
+ * that, calls that our stop has interrupted would return EINTR.
+ * This signal or a Ctrl-C may come just before prex begins to wait for something
+ * else; then a timer ends that wait.
+ */
+#include <sys/ioctl.h>
+#include <sys/time.h>
+
+#include <signal.h>
+#include <unistd.h>
+
+#include "prex/target.h"
+#include "prex/term.h"
+
+enum { NUDGE_US = 10000 };
+
+static volatile sig_atomic_t came;
+static struct sigaction nudge_before;	/* what we got ourselves */
+static sigset_t mask_before;
+
+void
+ending_nudge(bool on)
+{
+	const struct itimerval often = { { 0, NUDGE_US }, { 0, NUDGE_US } };
+	const struct itimerval never = { { 0, 0 }, { 0, 0 } };
+
+	if (on || came == 0)
+		setitimer(ITIMER_REAL, on ? &often : &never, NULL);
+}
+
+static void
+on_ending(int sig)
+{
+	if (came == 0)
+		came = sig;
+	ending_nudge(true);
+}
+
+static void
+on_nudge(int sig)
+{
+}
+
+static void
+ending_catch_one(int sig, int flags)
+{
+	struct sigaction sa = { .sa_handler = on_ending, .sa_flags = flags }, old;
+
+	if (sigaction(sig, NULL, &old) == 0 && old.sa_handler == SIG_DFL)
+		sigaction(sig, &sa, NULL);
+}
+
+void
+ending_catch(void)
+{
+	struct sigaction nudge = { .sa_handler = on_nudge };
+	sigset_t set;
+
+	/* The program that started prex may have blocked the signal. */
+	sigemptyset(&set);
+	sigaddset(&set, SIGALRM);
+	sigprocmask(SIG_UNBLOCK, &set, &mask_before);
+	sigaction(SIGALRM, &nudge, &nudge_before);
+	ending_catch_one(SIGHUP, SA_RESETHAND);
+	ending_catch_one(SIGTERM, SA_RESETHAND);
+	ending_catch_one(SIGPIPE, 0);
+}
+
+void
+ending_inherit(void)
+{
+	sigaction(SIGALRM, &nudge_before, NULL);
+	sigprocmask(SIG_SETMASK, &mask_before, NULL);
+}
+
+int
+ending_signal(void)
+{
+	return came;
+}
+
+void
+ending_die(void)
+{
+	if (came == 0)
+		return;
+	signal(came, SIG_DFL);
+	raise(came);
+}
+
+/*
+ * Signals while a line is being edited.  The terminal is in
  * another mode then, which no other program must find: not the shell that runs while we
  * are stopped, and not the shell when we end.
  */
-#include <sys/ioctl.h>
-
-#include <unistd.h>
-
-#include "prex/term.h"
 
 static const int signals[] = {
 	SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGTSTP, SIGCONT, SIGWINCH
@@ -16,12 +104,12 @@ enum { N_SIGNALS = sizeof signals / sizeof signals[0] };
 
 static struct sigaction old_actions[N_SIGNALS];
 static sigset_t old_mask;
-static volatile sig_atomic_t came[NSIG];
+static volatile sig_atomic_t typed[NSIG];
 
 static void
 on_signal(int sig)
 {
-	came[sig] = 1;
+	typed[sig] = 1;
 }
 
 const sigset_t *
@@ -43,7 +131,7 @@ bool
 term_signal_came(void)
 {
 	for (int i = 0; i < N_SIGNALS; i++)
-		if (came[signals[i]])
+		if (typed[signals[i]])
 			return true;
 	return false;
 }
@@ -71,7 +159,7 @@ term_signal_end(void)
 	/* A Ctrl-C that came too late for this line is not for the next. */
 	for (int i = 0; i < N_SIGNALS; i++) {
 		sigaction(signals[i], &old_actions[i], NULL);
-		came[signals[i]] = 0;
+		typed[signals[i]] = 0;
 	}
 	sigprocmask(SIG_SETMASK, &old_mask, NULL);
 }
@@ -122,22 +210,22 @@ term_signal_resize(EditLine *el)
 bool
 term_signal_act(EditLine *el)
 {
-	if (came[SIGINT] && old_actions[0].sa_handler != SIG_DFL) {
-		came[SIGINT] = 0;
+	if (typed[SIGINT] && old_actions[0].sa_handler != SIG_DFL) {
+		typed[SIGINT] = 0;
 		return true;
 	}
-	if (came[SIGWINCH]) {
-		came[SIGWINCH] = 0;
+	if (typed[SIGWINCH]) {
+		typed[SIGWINCH] = 0;
 		term_signal_resize(el);
 	}
-	if (came[SIGCONT]) {
+	if (typed[SIGCONT]) {
 		/* The shell may have changed the terminal. */
-		came[SIGCONT] = 0;
+		typed[SIGCONT] = 0;
 		el_set(el, EL_PREP_TERM, 1);
 		el_set(el, EL_REFRESH);
 	}
 	for (int i = 0; i < N_SIGNALS; i++)
-		if (came[signals[i]]) {
+		if (typed[signals[i]]) {
 			term_signal_suffer(el, signals[i]);
 			break;
 		}
