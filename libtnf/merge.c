@@ -7,7 +7,6 @@
 
 #include "format/core.h"
 #include "libtnf/file.h"
-#include "libtnf/merge.h"
 #include "libtnf/stream_impl.h"
 #include "libtnf/survey.h"
 #include "libtnf/type.h"

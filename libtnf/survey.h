@@ -16,10 +16,6 @@
 
 #include <pthread.h>
 
-#include <tnf/stream.h>
-
-#include "common/map.h"
-#include "libtnf/merge.h"
 #include "libtnf/stream_impl.h"
 
 /* Whether the file is to be read as it is asked for. */
