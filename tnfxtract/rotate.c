@@ -16,7 +16,6 @@
 #include <unistd.h>
 
 #include "format/core.h"
-#include "tnfxtract/rotate.h"
 #include "tnfxtract/source.h"
 
 #define LOOK_MS	100

@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "common/text.h"
-#include "tnfxtract/rotate.h"
 #include "tnfxtract/snapshot.h"
 #include "tnfxtract/source.h"
 
