@@ -22,7 +22,7 @@ struct context {
 	u64 index;
 	u64 major;		/* fault_number() of the latest major_fault */
 	u64 file_ip;		/* of user mode, at that time */
-	u64 lock;		/* contention_begin, with its kind (owner.bpf.h) */
+	u64 lock;		/* contention_begin, with its kind (waits.bpf.h) */
 	u64 scanned;		/* pages since reclaim began */
 	u32 physio;
 	u32 device;		/* of the physio */

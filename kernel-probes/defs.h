@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "format/define.h"
+#include "format/core.h"
 #include "kernel-probes/record.h"
 
 struct kp;

@@ -5,7 +5,7 @@
  * Writers of events look at the set alone.  A process is judged when it
  * is born (filter_fork in thread.bpf.c), gets another name or moves to another group.
  */
-#include "kernel-probes/rules.bpf.h"
+#include "kernel-probes/write.bpf.h"
 
 struct kp_map_rules tnf_rules SEC(".maps");
 

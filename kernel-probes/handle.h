@@ -141,7 +141,7 @@ uint64_t kp_extra(const struct kp *, const struct kp_row *);
 uint8_t *kp_filter_reasons(struct kp *, pid_t);
 int kp_filter_make(struct kp *);	/* the map of an empty set */
 
-/* cpus.c: a list such as "0-3,8"; NULL or "all": all CPUs record. */
+/* rules.c: a list such as "0-3,8"; NULL or "all": all CPUs record. */
 int kp_cpus_set(struct kp *, const char *text);
 /* Writes "cpus=LIST"; false: all CPUs record. */
 bool kp_cpus_get(struct kp *, char *text, size_t size);

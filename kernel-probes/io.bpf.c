@@ -3,7 +3,6 @@
  */
 #include "kernel-probes/context.bpf.h"
 #include "kernel-probes/interrupt.bpf.h"
-#include "kernel-probes/states.h"
 #include "kernel-probes/waits.bpf.h"
 
 #define PAGE_SIZE	(1u << PAGE_SHIFT)

@@ -1,7 +1,7 @@
 /*
  * operand.h - where an argument of a program's probe, or of a tracepoint, is, as BPF reads it.
  *
- * The control side (libtnfctl/usdt-args.c) makes this table from the strings in the
+ * The control side (libtnfctl/usdt-object.c) makes this table from the strings in the
  * ELF notes, or from a function's calling convention; tracepoint-args.c makes it from the
  * kernel's BTF.  Programs follow it at each hit (operand.bpf.h).  The table lies in pinned maps: a change of its layout needs a new KP_LAYOUT.
  */
@@ -9,8 +9,6 @@
 #define KERNEL_PROBES_OPERAND_H
 
 #include <linux/types.h>
-
-#include "kernel-probes/arch/registers.h"
 
 /* <sys/sdt.h> has macros for twelve arguments. */
 #define KP_OPERANDS_MAX	12u
@@ -85,5 +83,33 @@ struct kp_site_row {
 
 /* The programs of raw tracepoints that are loaded at once. */
 #define KP_RAW_PROGRAMS	24u
+
+/*
+ * The registers of a thread as BPF sees them: by their place in the machine's struct
+ * pt_regs, in words.
+ */
+
+#if defined(__TARGET_ARCH_arm64) || defined(__aarch64__)
+
+enum kp_register {
+	KP_R_X0 = 0, KP_R_X30 = 30,	/* x1 to x29 are between them */
+	KP_R_SP, KP_R_IP, KP_R_FLAGS,
+	KP_R_COUNT,		/* words of struct pt_regs that count */
+	KP_R_NONE = 63		/* always 0 */
+};
+
+#else
+
+enum kp_register {
+	KP_R_R15, KP_R_R14, KP_R_R13, KP_R_R12, KP_R_BP, KP_R_BX, KP_R_R11,
+	KP_R_R10, KP_R_R9, KP_R_R8, KP_R_AX, KP_R_CX, KP_R_DX, KP_R_SI, KP_R_DI,
+	KP_R_ORIG_AX, KP_R_IP, KP_R_CS, KP_R_FLAGS, KP_R_SP, KP_R_SS,
+	KP_R_COUNT,		/* words of struct pt_regs */
+	KP_R_NONE = 31		/* always 0 */
+};
+
+#endif
+
+#define KP_R_ROOM	(KP_R_NONE + 1u)	/* a power of two */
 
 #endif /* KERNEL_PROBES_OPERAND_H */

@@ -2,7 +2,6 @@
  * rawio.bpf.c - system calls that transfer to and from block devices unbuffered.
  */
 #include "kernel-probes/context.bpf.h"
-#include "kernel-probes/states.h"
 #include "kernel-probes/waits.bpf.h"
 
 #define IOVECS_MAX	1024	/* UIO_MAXIOV: the kernel takes no more */

@@ -6,7 +6,7 @@
  */
 #include <stddef.h>
 
-#include "kernel-probes/arch/registers.h"
+#include "kernel-probes/operand.h"
 #include "kernel-probes/write.bpf.h"
 
 struct sampled {

@@ -3,10 +3,9 @@
  */
 #include <stddef.h>
 
-#include "kernel-probes/owner.bpf.h"
+#include "kernel-probes/waits.bpf.h"
 #include "kernel-probes/reason.bpf.h"
 #include "kernel-probes/stack.bpf.h"
-#include "kernel-probes/states.h"
 
 #define CPUS_MAX	4096
 

@@ -2,7 +2,6 @@
  * syscall.bpf.c - system calls begin and end.
  */
 #include "kernel-probes/context.bpf.h"
-#include "kernel-probes/states.h"
 
 /* Writes a call of another table, or one whose number is too large for sysnum. */
 static __always_inline int start_other(void *ctx, struct task_struct *me, u64 nr, u32 abi)

@@ -7,7 +7,6 @@
  * a thread that the filter leaves out.
  */
 #include "kernel-probes/context.bpf.h"
-#include "kernel-probes/states.h"
 
 #define VM_SHARED	0x8
 

@@ -444,4 +444,19 @@ static __always_inline void batch_schedule(struct batch *b, u32 at, u64 tid, u32
 
 #define BATCH_EVENT(b, at, name)	batch_event(b, at, KP_##name)
 
+/* Which processes the filter's rules ask for (filter.bpf.c). */
+
+#define KP_GROUP_DEPTH	16	/* groups in groups, at most */
+
+struct kp_map_rules {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, KP_RULES_MAX);
+	__type(key, struct kp_rule_key);
+	__type(value, struct kp_rule);
+};
+
+extern struct kp_map_rules tnf_rules SEC(".maps");
+
+int group_is_asked_for(u64 group);
+
 #endif /* KERNEL_PROBES_WRITE_BPF_H */

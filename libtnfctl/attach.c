@@ -21,7 +21,7 @@
 
 #include "common/elf-file.h"
 #include "common/proc.h"
-#include "libtnfctl/direct.h"
+#include "libtnfctl/control.h"
 #include "libtnfctl/objects.h"
 
 #define EXEC_MS		1000	/* for an exec() to get through */

@@ -39,7 +39,7 @@
 #include "common/proc.h"
 #include "libtnfctl/arch/arch.h"
 #include "libtnfctl/call.h"
-#include "libtnfctl/direct.h"
+#include "libtnfctl/control.h"
 
 #define CALL_MS		10000
 /*

@@ -1,13 +1,13 @@
 /*
  * decode.c - one instruction of x86-64, by Zydis.
  */
-#include "libtnfctl/decode.h"
+#include "libtnfctl/code.h"
 
 #ifdef TNF_ZYDIS
 
 #include <Zydis/Zydis.h>
 
-#include "kernel-probes/arch/registers.h"
+#include "kernel-probes/operand.h"
 
 bool
 tnfctl_insn_known(void)

@@ -6,7 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "libtnfctl/direct.h"
+#include "libtnfctl/control.h"
 #include "libtnfctl/fast.h"
 #include "libtnfctl/imports.h"
 

@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 #include "common/proc.h"
-#include "libtnfctl/direct.h"
+#include "libtnfctl/control.h"
 #include "libtnfctl/imports.h"
 
 #define LOOK_MS		10	/* how often, at most */

@@ -4,7 +4,7 @@
  * The child waits until we hold it and then becomes the program.  It runs into
  * the dynamic linker, up to the point where all start-up objects are mapped
  * and relocated and no initialiser has run: there the linker calls its
- * function for debuggers, at which an instruction of ours (plant.c) or a breakpoint register
+ * function for debuggers, at which an instruction of ours (proc-note.c) or a breakpoint register
  * stops it.  If neither can be had we stop at each system call until the linker's
  * list is complete; the linker makes one more before it starts initialisers.
  */
@@ -27,7 +27,6 @@
 #include "common/elf-file.h"
 #include "common/proc.h"
 #include "libtnfctl/control.h"
-#include "libtnfctl/direct.h"
 
 extern char **environ;
 

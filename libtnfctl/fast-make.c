@@ -12,7 +12,7 @@
 #include <tnf/runtime.h>
 
 #include "libtnfctl/call.h"
-#include "libtnfctl/direct.h"
+#include "libtnfctl/control.h"
 #include "libtnfctl/fast.h"
 #include "libtnfctl/functions.h"
 #include "libtnfctl/usdt.h"

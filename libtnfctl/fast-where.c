@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "kernel-probes/import.h"
-#include "libtnfctl/direct.h"
+#include "libtnfctl/control.h"
 #include "libtnfctl/fast.h"
 
 _Static_assert(KP_WHERE_MAX <= TNF_FAST_CONDITIONS && KP_WHERE_TEXT == 4 * sizeof(tnf_uint64_t) &&

@@ -11,7 +11,6 @@
 #include "common/elf-file.h"
 #include "libtnfctl/arch/arch.h"
 #include "libtnfctl/control.h"
-#include "libtnfctl/direct.h"
 #include "libtnfctl/fast.h"
 #include "libtnfctl/sites.h"
 #include "libtnfctl/usdt.h"

@@ -19,7 +19,6 @@
 #include "common/elf-file.h"
 #include "common/files.h"
 #include "libtnfctl/arch/arch.h"
-#include "libtnfctl/debug-info.h"
 #include "libtnfctl/functions.h"
 #include "libtnfctl/usdt.h"
 

@@ -27,7 +27,6 @@
 #include "common/proc.h"
 #include "libtnfctl/call.h"
 #include "libtnfctl/control.h"
-#include "libtnfctl/direct.h"
 
 #define TRIES		100	/* of a library that is busy */
 #define TRY_US		1000

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "libtnfctl/call.h"
-#include "libtnfctl/direct.h"
+#include "libtnfctl/control.h"
 
 #define TRIES		6000	/* without it there is no tracing */
 

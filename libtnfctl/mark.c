@@ -36,7 +36,6 @@
 #include "common/files.h"
 #include "common/proc.h"
 #include "libtnfctl/control.h"
-#include "libtnfctl/direct.h"
 
 #define SECONDS	10	/* for the child */
 

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "libtnfctl/debug-info.h"
 #include "libtnfctl/functions.h"
 
 /* Limits, because the file may lie. */

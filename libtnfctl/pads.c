@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "libtnfctl/call.h"
-#include "libtnfctl/direct.h"
+#include "libtnfctl/control.h"
 #include "libtnfctl/fast.h"
 
 #define PAGE		4096u

@@ -17,7 +17,7 @@
 
 #include "libtnfctl/arch/arch.h"
 #include "libtnfctl/call.h"
-#include "libtnfctl/direct.h"
+#include "libtnfctl/control.h"
 #include "libtnfctl/fast.h"
 
 #define TRIES		200

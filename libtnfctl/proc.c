@@ -24,7 +24,7 @@
  * So stops at signals are only looked at (WNOWAIT), and end when we pass the
  * signal on.  Exec handles are different, they
  * die with us, and so they may have breakpoint registers set, or an instruction planted
- * (plant.c), which would otherwise outlive us and kill the target at the next hit.
+ * (proc-note.c), which would otherwise outlive us and kill the target at the next hit.
  */
 #include <sys/ptrace.h>
 

@@ -15,7 +15,7 @@
 #include "common/proc.h"
 #include "libtnfctl/objects.h"
 
-/* The instruction in the target that stops it where its linker tells of a change (plant.c). */
+/* The instruction in the target that stops it where its linker tells of a change (proc-note.c). */
 #define PLANT_CODE	4
 
 struct plant {
@@ -186,7 +186,7 @@ void	tnfctl_proc_resume(struct proc *, struct thread *);
 /* Lets threads run that stopped for nothing of interest. */
 void	tnfctl_proc_resume_idle(struct proc *);
 
-/* plant.c.  The process is ours, and the threads concerned stand still. */
+/* proc-note.c.  The process is ours, and the threads concerned stand still. */
 bool	tnfctl_plant_set(struct proc *);	/* is it there? */
 void	tnfctl_plant_clear(struct proc *);
 /* Takes the one that was there at the birth of a child, which is stopped, out of the child,

@@ -41,7 +41,7 @@
 
 #include <tnf/writer.h>
 
-#include "format/define.h"
+#include "format/core.h"
 #include "libtnfprobe/arch/arch.h"
 
 #define TNF_API		__attribute__((visibility("default")))

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "libtnfctl/arch/arch.h"
-#include "libtnfctl/decode.h"
+#include "libtnfctl/code.h"
 
 #define TOO_FAR		"too far from any pad"
 

@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "common/proc.h"
-#include "format/define.h"
 #include "format/core.h"
 #include "format/live.h"
 #include "tests/check-run.h"

@@ -25,7 +25,7 @@ page=$(awk '/^The reasons are these/ { on = 1 } on && /^\.El/ { exit } on' "$TNF
 cd "$TNF_SOURCE/libtnfctl" || exit 1
 reasons=$(sed -nE '/_Static_assert|fprintf/d
 	s/.*(return|why =|slow =|refused =|none\[\] =|[?:]|", *|define [A-Z_]+[[:space:]]+) *"([a-z][^"%]* [a-z(][^"%]*)".*/\2/p' \
-	sites.c branches.c refused.c fast.c pads.c fast-make.c fast-none.c arch/move-*.c |
+	sites.c code.c refused.c fast.c pads.c fast-make.c fast-none.c arch/move-*.c arch/other.c |
 	grep -vE '^(quite off|fast no:)')
 n=0
 while read -r reason; do

@@ -14,7 +14,7 @@
 #include <check.h>
 
 #include "common/elf-file.h"
-#include "kernel-probes/arch/registers.h"
+#include "kernel-probes/operand.h"
 #include "libtnfctl/sites.h"
 #include "tests/check-run.h"
 

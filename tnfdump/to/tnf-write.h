@@ -19,7 +19,7 @@
 
 #include "analysis/attrs.h"
 #include "common/map.h"
-#include "format/define.h"
+#include "format/core.h"
 
 #define TNFW_BLOCK	4096u
 #define TNFW_ROOM	(TNFW_BLOCK - (uint32_t)sizeof(struct tnf_block_header))
