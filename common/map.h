@@ -1,5 +1,6 @@
 /*
- * map.h - a growing hash map from keys to values, both bytes of the caller's.
+ * map.h - a growing hash map from keys to values, both bytes of the caller's; and arrays
+ * that grow.
  *
  * The hash is keyed with random bits, so that no trace can be made whose keys
  * all meet in one place.  A value stays where it is until it is removed or the
@@ -16,6 +17,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 struct map_entry;
 
@@ -51,5 +53,13 @@ bool tnf_map_remove(struct map *, const void *key, size_t key_size);
    be added or removed meanwhile. */
 void *tnf_map_next(const struct map *, size_t *at, const void **key,
     size_t *key_size);
+
+/* Makes room for one more than n in an array that grows by doubling; NULL: no memory, and
+   the array is as it was. */
+static inline void *
+tnf_grow(void *array, size_t n, size_t size)
+{
+	return (n & (n - 1)) != 0 ? array : reallocarray(array, n == 0 ? 1 : 2 * n, size);
+}
 
 #endif /* COMMON_MAP_H */

@@ -8,6 +8,7 @@
 
 #include <bpf/bpf.h>
 
+#include "common/map.h"
 #include "kernel-probes/handle.h"
 
 static bool
@@ -119,9 +120,7 @@ kp_filter_list(struct kp *kp, pid_t **ret, int *ret_n)
 				*kp_filter_reasons(kp, pid) = 0;
 			continue;
 		}
-		more = (n & (n - 1)) != 0 ? list :
-		    reallocarray(list, n == 0 ? 1 : 2 * (size_t)n, sizeof *list);
-		if (more == NULL) {
+		if ((more = tnf_grow(list, (size_t)n, sizeof *list)) == NULL) {
 			free(list);
 			return -ENOMEM;
 		}

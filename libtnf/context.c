@@ -11,6 +11,7 @@
 
 #include <tnf/tnf.h>
 
+#include "common/map.h"
 #include "libtnf/context.h"
 
 #define MAGIC_LINE	"TNFCTX 1\n"
@@ -18,14 +19,11 @@
 void *
 tnf_context_table_add(struct table *t)
 {
-	if (t->n == t->room) {
-		size_t room = t->room ? t->room * 2 : 64;
-		void *rows = reallocarray(t->rows, room, t->size);
-		if (rows == NULL)
-			return NULL;
-		t->rows = rows;
-		t->room = room;
-	}
+	void *rows = tnf_grow(t->rows, t->n, t->size);
+
+	if (rows == NULL)
+		return NULL;
+	t->rows = rows;
 	return (char *)t->rows + t->size * t->n++;
 }
 

@@ -29,7 +29,6 @@ struct inner {
 struct table {
 	void	*rows;
 	size_t	 n;
-	size_t	 room;
 	size_t	 size;
 };
 

@@ -386,8 +386,8 @@ tnf_scan_file(tnf_stream_t *s, struct tnf_file *f, struct scan *sc)
 	int err;
 
 	/* We reserve all entries at once: pages that are never touched cost nothing. */
-	sc->room = (uint32_t)(f->bytes.size >> f->block_shift) + 1;
-	if ((sc->entries = malloc(sc->room * sizeof *sc->entries)) == NULL)
+	sc->entries = malloc(((f->bytes.size >> f->block_shift) + 1) * sizeof *sc->entries);
+	if (sc->entries == NULL)
 		return TNF_ERR_ALLOCFAIL;
 	if ((sc->damage = malloc(sizeof *sc->damage)) == NULL)
 		return TNF_ERR_ALLOCFAIL;

@@ -45,7 +45,6 @@ struct survey;
 struct scan {
 	struct entry *entries;
 	uint32_t n;
-	uint32_t room;
 	struct damage *damage;	/* while the pass is under way */
 	struct survey *survey;	/* of a file that is read as it is asked for; or NULL */
 	struct tnf_summary sum;
@@ -177,7 +176,6 @@ struct tnf_stream {
 	unsigned	   n_files;
 	struct tnf_probe **probes;	/* by id */
 	unsigned	   n_probes;
-	unsigned	   room_probes;
 	struct merge	   merge;
 	struct follow	   follow;
 	struct siblings	   siblings;

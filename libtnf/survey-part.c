@@ -12,42 +12,18 @@
 #define AHEAD_BYTES	8192u	/* what is fetched before it is looked at */
 #define TIME_MAX	((INT64_C(1) << 62) - (INT64_C(1) << 33))
 
-void *
-tnf_survey_room(void *list, uint32_t n, uint32_t *room, size_t size)
-{
-	uint32_t more = *room == 0 ? 64 : 2 * *room;
-	void *p;
-
-	if (n < *room)
-		return list;
-	if ((p = realloc(list, more * size)) != NULL)
-		*room = more;
-	return p;
-}
-
-static bool
-owners_grow(struct owners *o)
-{
-	uint32_t room = o->room == 0 ? 64 : 2 * o->room;
-	struct owner *list = realloc(o->list, room * sizeof(*list));
-
-	if (list == NULL)
-		return false;
-	o->list = list;
-	o->room = room;
-	if (o->n == 0)
-		tnf_map_init(&o->by_key, sizeof(uint32_t));
-	return true;
-}
-
 uint32_t
 tnf_owners_number(struct owners *o, uint64_t key)
 {
+	struct owner *list = tnf_grow(o->list, o->n, sizeof(*list));
 	uint32_t *number;
 	bool fresh;
 
-	if (o->n == o->room && !owners_grow(o))
+	if (list == NULL)
 		return o->n;
+	o->list = list;
+	if (o->by_key.value_size == 0)
+		tnf_map_init(&o->by_key, sizeof(*number));
 	if ((number = tnf_map_put(&o->by_key, &key, sizeof(key), &fresh)) == NULL)
 		return o->n;
 	if (fresh) {
@@ -120,7 +96,7 @@ first_sched(const struct part *p, uint32_t off, uint32_t used)
 static bool
 part_odd(struct part *p, uint32_t off)
 {
-	uint32_t *odd = tnf_survey_room(p->odd, p->n_odd, &p->room_odd, sizeof(*odd));
+	uint32_t *odd = tnf_grow(p->odd, p->n_odd, sizeof(*odd));
 
 	if (odd == NULL)
 		return false;
@@ -173,8 +149,7 @@ making_take(struct part *p, struct making *k, uint64_t key, const struct mark *m
 			p->lasts[i].mark = *m;
 		return true;
 	}
-	if ((lasts = tnf_survey_room(p->lasts, p->n_lasts, &p->room_lasts,
-	    sizeof(*lasts))) == NULL)
+	if ((lasts = tnf_grow(p->lasts, p->n_lasts, sizeof(*lasts))) == NULL)
 		return false;
 	p->lasts = lasts;
 	o->of_stretch = p->n_lasts;
@@ -249,7 +224,7 @@ part_entries(struct part *p, const struct making *k)
 
 	p->n_lasts = k->s.lasts;
 	for (uint32_t i = 0; i < k->n; i++) {
-		if ((list = tnf_survey_room(p->entries, p->n, &p->room, sizeof(*list))) == NULL)
+		if ((list = tnf_grow(p->entries, p->n, sizeof(*list))) == NULL)
 			return false;
 		p->entries = list;
 		p->entries[p->n++] = k->entries[i];

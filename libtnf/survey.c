@@ -192,8 +192,7 @@ tnf_survey_wanted(const tnf_stream_t *s, const struct tnf_file *f)
 bool
 tnf_store_add(struct survey *v, struct entry *entries, uint32_t n)
 {
-	struct store *list = tnf_survey_room(v->stores, v->n_stores, &v->room_stores,
-	    sizeof(*list));
+	struct store *list = tnf_grow(v->stores, v->n_stores, sizeof(*list));
 
 	if (list == NULL)
 		return false;

@@ -66,7 +66,7 @@ struct owner {
 
 struct owners {
 	struct owner *list;
-	uint32_t n, room;
+	uint32_t n;
 	struct map by_key;		/* uint32_t: the number */
 };
 
@@ -107,12 +107,12 @@ struct part {
 	uint32_t n_stretches;
 	size_t room_stretches;
 	struct last *lasts;
-	uint32_t n_lasts, room_lasts;
+	uint32_t n_lasts;
 	struct entry *entries;		/* of blocks that are in no stretch */
-	uint32_t n, room;
+	uint32_t n;
 	struct owners owners;
 	uint32_t *odd;			/* offsets of blocks that begin otherwise */
-	uint32_t n_odd, room_odd;
+	uint32_t n_odd;
 	uint32_t blocks_data, blocks_free, blocks_held, generation;
 	bool failed;			/* no memory */
 	pthread_t thread;
@@ -124,17 +124,13 @@ struct survey {
 	unsigned n_parts;
 	struct part parts[PARTS_MAX];
 	struct store *stores;
-	uint32_t n_stores, room_stores;
+	uint32_t n_stores;
 	bool spanned, any;		/* first and last are known; there are events */
 	bool apart_known, apart;	/* survey_apart() */
 	int64_t first, last;
 };
 
-/* survey-part.c: makes room for one more element of an array; NULL: no memory, and nothing
-   has changed. */
-void	*tnf_survey_room(void *list, uint32_t n, uint32_t *room, size_t size);
-
-/* A thread's number, from 0; o->n: no memory. */
+/* survey-part.c.  A thread's number, from 0; o->n: no memory. */
 uint32_t tnf_owners_number(struct owners *, uint64_t key);
 void	 tnf_owners_free(struct owners *);
 /* Notes a block of the owner, and the block's entry, if it has one. */

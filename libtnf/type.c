@@ -456,15 +456,11 @@ read_attrs(struct arena *a, const struct tnf_file *f, const struct type *t,
 static int
 probe_append(tnf_stream_t *s, struct tnf_probe *p)
 {
-	unsigned room = s->room_probes == 0 ? 64 : 2 * s->room_probes;
-	struct tnf_probe **list;
+	struct tnf_probe **list = tnf_grow(s->probes, s->n_probes, sizeof(*list));
 
-	if (s->n_probes == s->room_probes) {
-		if ((list = realloc(s->probes, room * sizeof(*list))) == NULL)
-			return -1;
-		s->probes = list;
-		s->room_probes = room;
-	}
+	if (list == NULL)
+		return -1;
+	s->probes = list;
 	p->id = s->n_probes;
 	s->probes[s->n_probes++] = p;
 	return 0;

@@ -137,7 +137,7 @@ tnfctl_code_is_marked(const struct code *c, uint64_t address)
 bool
 tnfctl_code_anchor(struct code *c, uint64_t address)
 {
-	uint64_t *v = tnfctl_code_grow(c->anchors, c->nanchors, sizeof *v);
+	uint64_t *v = tnf_grow(c->anchors, c->nanchors, sizeof *v);
 
 	if (v == NULL) {
 		c->failed = true;
@@ -191,7 +191,7 @@ mark_taken(struct sweep *s, uint64_t address)
 	tnfctl_code_mark(s->code, address);
 	if (!table_leads(s, address, address, &target))
 		return;
-	if ((v = tnfctl_code_grow(s->tables, s->ntables, sizeof *v)) == NULL) {
+	if ((v = tnf_grow(s->tables, s->ntables, sizeof *v)) == NULL) {
 		s->code->failed = true;
 		return;
 	}

@@ -13,6 +13,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "common/map.h"
+
 #define CODE_SEGMENTS_MAX	64u
 
 struct elffile;
@@ -39,14 +41,6 @@ struct code {
 	size_t	 nanchors;
 	bool	 failed;	/* no memory */
 };
-
-/* Makes room for one more than n in an array that grows by doubling; NULL: no memory, and
-   the array is as it was. */
-static inline void *
-tnfctl_code_grow(void *array, size_t n, size_t size)
-{
-	return (n & (n - 1)) != 0 ? array : reallocarray(array, n == 0 ? 1 : 2 * n, size);
-}
 
 /* false and errno: it cannot be read.  tnfctl_code_free() in any case. */
 bool	tnfctl_code_load(struct elffile *, struct code *ret);

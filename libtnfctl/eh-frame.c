@@ -242,7 +242,7 @@ mark_landings(struct reading *r, uint64_t table, uint64_t function)
 static bool
 add_frame(struct code *c, const struct code_frame *f)
 {
-	struct code_frame *v = tnfctl_code_grow(c->frames, c->nframes, sizeof *v);
+	struct code_frame *v = tnf_grow(c->frames, c->nframes, sizeof *v);
 
 	if (v == NULL) {
 		c->failed = true;

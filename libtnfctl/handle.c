@@ -223,17 +223,11 @@ tnfctl_import_add(tnfctl_handle_t *h, const char *kind, const char *source)
 tnfctl_probe_t *
 tnfctl_probe_add(tnfctl_handle_t *h, const char *attrs)
 {
-	tnfctl_probe_t *p, **grown;
-	size_t room;
+	tnfctl_probe_t *p, **grown = tnf_grow(h->probes, h->nprobes, sizeof(*grown));
 
-	if (h->nprobes == h->room) {
-		room = h->room ? h->room * 2 : 64;
-		grown = realloc(h->probes, room * sizeof(*grown));
-		if (grown == NULL)
-			return NULL;
-		h->probes = grown;
-		h->room = room;
-	}
+	if (grown == NULL)
+		return NULL;
+	h->probes = grown;
 	if ((p = calloc(1, sizeof(*p))) == NULL)
 		return NULL;
 	if ((p->attrs = strdup(attrs)) == NULL) {

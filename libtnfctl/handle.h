@@ -115,7 +115,6 @@ struct tnfctl_handle {
 
 	struct tnfctl_probe **probes;	/* by id; they live as long as we */
 	size_t		nprobes;
-	size_t		room;
 	unsigned long	first_id;	/* id of probes[0] */
 	void		*(*create)(tnfctl_handle_t *, tnfctl_probe_t *);
 	void		(*destroy)(void *);

@@ -63,7 +63,7 @@ sites_free(struct sites *s)
 static bool
 refuse_function(struct sites *s, uint64_t address, const char *why)
 {
-	struct refused_address *v = tnfctl_code_grow(s->functions, s->nfunctions, sizeof *v);
+	struct refused_address *v = tnf_grow(s->functions, s->nfunctions, sizeof *v);
 
 	if (v == NULL) {
 		s->failed = true;
@@ -99,7 +99,7 @@ note_sequence(struct sites *s, uint64_t place, uint64_t address)
 	p = tnfctl_code_at(&s->code, place - RSEQ_START + RSEQ_SIZE, &left);
 	if (p == NULL || left < sizeof size)
 		return true;
-	if ((v = tnfctl_code_grow(s->restarted, s->nrestarted, sizeof *v)) == NULL) {
+	if ((v = tnf_grow(s->restarted, s->nrestarted, sizeof *v)) == NULL) {
 		s->failed = true;
 		return false;
 	}

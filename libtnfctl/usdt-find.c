@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "common/elf-file.h"
+#include "common/map.h"
 #include "libtnfctl/functions.h"
 #include "libtnfctl/objects.h"
 #include "libtnfctl/usdt.h"
@@ -150,14 +151,10 @@ read_provider(FILE *f)
 	while (catalogue.n < LINES_MAX && fgets(line, sizeof line, f) != NULL) {
 		if (usdt_catalogue_line(line, k.probe, sizeof k.probe, &k.args) != 1)
 			continue;
-		if ((catalogue.n & (catalogue.n - 1)) == 0) {
-			v = reallocarray(catalogue.v, catalogue.n == 0 ? 1 : 2 * catalogue.n,
-			    sizeof *v);
-			if (v == NULL)
-				return;
-			catalogue.v = v;
-		}
-		catalogue.v[catalogue.n++] = k;
+		if ((v = tnf_grow(catalogue.v, catalogue.n, sizeof *v)) == NULL)
+			return;
+		catalogue.v = v;
+		v[catalogue.n++] = k;
 	}
 }
 

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "common/elf-file.h"
+#include "common/map.h"
 #include "libtnfctl/arch/arch.h"
 #include "libtnfctl/usdt.h"
 
@@ -132,19 +133,6 @@ find_symbol(void *arg, const char *name, uint64_t *ret)
 	return tnf_elffile_symbol(arg, name, ret);
 }
 
-/* Makes room for one more, zeroed, in an array that grows by doubling; NULL: no memory. */
-static void *
-usdt_object_grow(void *array, size_t n, size_t size)
-{
-	char *v = array;
-
-	if ((n & (n - 1)) == 0)
-		v = reallocarray(array, n == 0 ? 1 : 2 * n, size);
-	if (v != NULL)
-		memset(v + n * size, 0, size);
-	return v;
-}
-
 /* Notes of one name mostly follow each other. */
 static struct usdt_probe *
 probe_find(struct usdt_object *o, const struct usdt_note *note)
@@ -164,13 +152,13 @@ probe_of(struct reading *r, const struct usdt_note *note)
 
 	if (p != NULL || r->o->n == PROBES_MAX)
 		return p;
-	v = usdt_object_grow(r->o->v, r->o->n, sizeof *v);
-	if (v == NULL) {
+	if ((v = tnf_grow(r->o->v, r->o->n, sizeof *v)) == NULL) {
 		r->failed = true;
 		return NULL;
 	}
 	r->o->v = v;
 	p = &v[r->o->n++];
+	*p = (struct usdt_probe){ .nsites = 0 };
 	snprintf(p->provider, sizeof p->provider, "%s", note->provider);
 	snprintf(p->name, sizeof p->name, "%s", note->name);
 	return p;
@@ -229,8 +217,7 @@ add_note(void *arg, const struct usdt_note *found)
 		p->refused = usdt_object_refused(r, note->address);
 	site.n = args.n;
 	memcpy(site.v, args.v, sizeof site.v);
-	v = usdt_object_grow(p->sites, p->nsites, sizeof *v);
-	if (v == NULL) {
+	if ((v = tnf_grow(p->sites, p->nsites, sizeof *v)) == NULL) {
 		r->failed = true;
 		return false;
 	}

@@ -17,6 +17,7 @@
 
 #include <tnf/com.h>
 
+#include "common/map.h"
 #include "format/core.h"
 #include "tnfxtract/image.h"
 #include "tnfxtract/snapshot.h"
@@ -301,16 +302,13 @@ image_buffer_free(struct image_buffer *b)
 static int
 add_page(struct image_pages *p, uint64_t key, uint64_t number, uint64_t offset)
 {
+	struct image_page *row;
+
 	if (p->n == PAGES_MAX)
 		return EFBIG;
-	if (p->n == p->room) {
-		size_t room = p->room ? p->room * 2 : 4096;
-		struct image_page *row = reallocarray(p->row, room, sizeof *row);
-		if (row == NULL)
-			return ENOMEM;
-		p->row = row;
-		p->room = room;
-	}
+	if ((row = tnf_grow(p->row, p->n, sizeof *row)) == NULL)
+		return ENOMEM;
+	p->row = row;
 	p->row[p->n++] = (struct image_page){ key, number, offset };
 	return 0;
 }

@@ -19,6 +19,8 @@
 
 #include <libkdumpfile/kdumpfile.h>
 
+#include "common/map.h"
+
 
 #define LIBRARY		"libkdumpfile.so.10"
 #define PARTS_MAX	(1u << 22)
@@ -84,20 +86,16 @@ add_parts(struct image *im, kdump_bmp_t *map)
 {
 	struct image_kdump *k = im->kdump;
 	kdump_addr_t first = 0, end;
-	size_t room = 0;
+	struct image_part *grown;
 
 	while (k->kdump_bmp_find_set(map, &first) == KDUMP_OK) {
 		end = first;
 		if (k->kdump_bmp_find_clear(map, &end) != KDUMP_OK || end <= first ||
 		    end > INT64_MAX / k->page || im->n_parts == PARTS_MAX)
 			return EINVAL;
-		if (im->n_parts == room) {
-			room = room != 0 ? room * 2 : 64;
-			struct image_part *grown = reallocarray(im->part, room, sizeof *grown);
-			if (grown == NULL)
-				return ENOMEM;
-			im->part = grown;
-		}
+		if ((grown = tnf_grow(im->part, im->n_parts, sizeof *grown)) == NULL)
+			return ENOMEM;
+		im->part = grown;
 		im->part[im->n_parts++] = (struct image_part){ first * k->page,
 			(end - first) * k->page, first * k->page };
 		first = end;

@@ -166,7 +166,6 @@ struct image_page {
 struct image_pages {
 	struct image_page *row;		/* sorted by key, number, offset */
 	size_t	 n;
-	size_t	 room;
 };
 
 struct image_search {
