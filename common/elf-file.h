@@ -35,6 +35,16 @@ struct elffile *tnf_elffile_open(int fd);
 struct elffile *tnf_elffile_take(int fd);
 void	tnf_elffile_close(struct elffile *);
 
+static inline void
+tnf_autoelf(struct elffile *const *e)
+{
+	tnf_elffile_close(*e);
+}
+
+/* Closes the file, if there is one, at the end of the variable's block, on each way out. */
+#define autoelf __attribute__((cleanup(tnf_autoelf)))
+
+
 /* The lowest address that is loaded, page aligned. */
 uint64_t tnf_elffile_lowest(struct elffile *);
 

@@ -18,6 +18,7 @@
 
 #include <tnf/com.h>
 
+#include "common/files.h"
 #include "common/proc.h"
 #include "kernel-probes/defs.h"
 #include "kernel-probes/handle.h"
@@ -233,15 +234,14 @@ kp_buffer_alloc(struct kp *kp, size_t size, size_t *ret_size)
 static int
 buffer_readers(struct kp *kp)
 {
-	int fd = openat(kp->lock, KP_SUB_PROG,
-	    O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), r = 0;
+	autoclose int fd = openat(kp->lock, KP_SUB_PROG,
+	    O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
 	if (fd == -1)
 		return 0;
 	if (flock(fd, LOCK_EX | LOCK_NB) == -1)
-		r = kp_fail(kp, -EBUSY, "buffer: tnfxtract is reading it: try again");
-	close(fd);
-	return r;
+		return kp_fail(kp, -EBUSY, "buffer: tnfxtract is reading it: try again");
+	return 0;
 }
 
 KP_EXPORT int

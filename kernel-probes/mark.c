@@ -9,6 +9,7 @@
 #include <bpf/bpf.h>
 #include <tnf/com.h>
 
+#include "common/files.h"
 #include "kernel-probes/handle.h"
 #include "kernel-probes/import.h"
 
@@ -59,13 +60,12 @@ mark_hit(struct kp *kp, const struct kp_import *imp, const char *text, const cha
 	uint64_t args[] = { (uint64_t)imp->slot, (uintptr_t)text, (uintptr_t)by,
 	    (uintptr_t)values, numbers(imp->source) * sizeof *values };
 	LIBBPF_OPTS(bpf_test_run_opts, opts, .ctx_in = args, .ctx_size_in = sizeof args);
-	int prog = bpf_obj_get(KP_DIR_PROG "/" PROGRAM), r;
+	autoclose int prog = bpf_obj_get(KP_DIR_PROG "/" PROGRAM);
+	int r;
 
 	if (prog < 0)
 		return kp_refused(kp, prog, KP_DIR_PROG "/" PROGRAM);
-	r = bpf_prog_test_run_opts(prog, &opts);
-	close(prog);
-	if (r < 0)
+	if ((r = bpf_prog_test_run_opts(prog, &opts)) < 0)
 		return kp_refused(kp, r, "mark");
 	return opts.retval == 1 ? 0 : kp_fail(kp, -ENOBUFS, "mark: it was not written: the "
 	    "buffer had no room for it: if it is one that is filled once, make it anew "

@@ -19,6 +19,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/files.h"
 #include "common/proc.h"
 #include "kernel-probes/handle.h"
 
@@ -73,7 +74,7 @@ no_buffer(struct kp *kp)
 static int
 lock_reading(struct kp *kp)
 {
-	int dir = kp_pins_open(kp);
+	autoclose int dir = kp_pins_open(kp);
 
 	/* A user without the rights is not told whether there is a buffer. */
 	if (dir == -ENOENT)
@@ -82,7 +83,6 @@ lock_reading(struct kp *kp)
 		return dir;
 	kp->lock = openat(dir, KP_SUB_PROG,
 	    O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	close(dir);
 	if (kp->lock == -1)
 		return errno == ENOENT || errno == ENOTDIR ? no_buffer(kp) :
 		    kp_refused(kp, -errno, KP_DIR);

@@ -168,28 +168,24 @@ pins_empty(DIR *d)
 void
 kp_pins_remove(struct kp *kp, const char *name)
 {
-	DIR *d = directory_open(kp->lock, name);
+	autoclosedir DIR *d = directory_open(kp->lock, name);
 
 	if (d == NULL) {
 		unlinkat(kp->lock, name, 0);
 		return;
 	}
 	pins_empty(d);
-	closedir(d);
 }
 
 /* Removes everything in the directory that we hold the lock on. */
 void
 kp_pins_remove_all(struct kp *kp)
 {
-	DIR *d = directory_open(kp->lock, ".");
+	autoclosedir DIR *d = directory_open(kp->lock, ".");
 	struct dirent *e;
 
-	if (d == NULL)
-		return;
-	while ((e = directory_next(d)) != NULL) {
+	while (d != NULL && (e = directory_next(d)) != NULL) {
 		kp_pins_remove(kp, e->d_name);
 		unlinkat(kp->lock, e->d_name, AT_REMOVEDIR);
 	}
-	closedir(d);
 }

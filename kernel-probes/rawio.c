@@ -19,16 +19,13 @@ static bool
 is_direct(int dir, const char *fd)
 {
 	char path[NAME_MAX + 16], text[256];
+	autoclose int info = -1;
 	unsigned flags;
 	ssize_t n;
-	int info;
 
 	snprintf(path, sizeof path, "../fdinfo/%s", fd);
-	info = openat(dir, path, O_RDONLY | O_CLOEXEC);
-	n = info == -1 ? -1 : read(info, text, sizeof text - 1);
-	if (info != -1)
-		close(info);
-	if (n < 0)
+	if ((info = openat(dir, path, O_RDONLY | O_CLOEXEC)) == -1 ||
+	    (n = read(info, text, sizeof text - 1)) < 0)
 		return false;
 	text[n] = '\0';
 	return sscanf(text, "pos: %*s flags: %o", &flags) == 1 && flags & O_DIRECT;
@@ -38,34 +35,32 @@ static bool
 process_has_raw(int proc, const char *pid)
 {
 	char path[NAME_MAX + 16];
+	autoclosedir DIR *d = NULL;
 	struct dirent *e;
 	struct stat st;
-	bool found = false;
-	DIR *d;
 
 	snprintf(path, sizeof path, "%s/fd", pid);
 	if ((d = directory_open(proc, path)) == NULL)
 		return false;
-	while (!found && (e = readdir(d)) != NULL)
-		found = isdigit((unsigned char)e->d_name[0]) &&
+	while ((e = readdir(d)) != NULL)
+		if (isdigit((unsigned char)e->d_name[0]) &&
 		    fstatat(dirfd(d), e->d_name, &st, 0) == 0 && S_ISBLK(st.st_mode) &&
-		    is_direct(dirfd(d), e->d_name);
-	closedir(d);
-	return found;
+		    is_direct(dirfd(d), e->d_name))
+			return true;
+	return false;
 }
 
 bool
 kp_raw_is_open(void)
 {
-	DIR *proc = opendir("/proc");
+	autoclosedir DIR *proc = opendir("/proc");
 	struct dirent *e;
-	bool found = false;
 
 	if (proc == NULL)
 		return true;	/* who cannot be asked may do it */
-	while (!found && (e = readdir(proc)) != NULL)
-		found = isdigit((unsigned char)e->d_name[0]) &&
-		    process_has_raw(dirfd(proc), e->d_name);
-	closedir(proc);
-	return found;
+	while ((e = readdir(proc)) != NULL)
+		if (isdigit((unsigned char)e->d_name[0]) &&
+		    process_has_raw(dirfd(proc), e->d_name))
+			return true;
+	return false;
 }

@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "common/container.h"
+#include "common/files.h"
 #include "common/proc.h"
 #include "kernel-probes/handle.h"
 
@@ -258,9 +259,9 @@ put_reasons(struct kp *kp, pid_t pid, uint32_t reasons)
 int
 kp_rules_scan(struct kp *kp)
 {
+	autoclosedir DIR *proc = NULL;
 	struct rules *l;
 	struct dirent *e;
-	DIR *proc;
 
 	if (kp->rules_fd < 0 || kp->state->rules == 0)
 		return 0;
@@ -271,8 +272,6 @@ kp_rules_scan(struct kp *kp)
 	while (proc != NULL && (e = readdir(proc)) != NULL)
 		if (isdigit((unsigned char)e->d_name[0]))
 			put_reasons(kp, atoi(e->d_name), reasons_of(l, e->d_name));
-	if (proc != NULL)
-		closedir(proc);
 	free(l);
 	return 0;
 }

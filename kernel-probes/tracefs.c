@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/files.h"
 #include "common/proc.h"
 #include "kernel-probes/handle.h"
 #include "kernel-probes/import-impl.h"
@@ -53,14 +54,14 @@ int
 kp_tracefs_read(struct kp *kp, const char *path, char **ret)
 {
 	char full[256];
-	int fd, e;
+	autoclose int fd = -1;
+	int e;
 
 	snprintf(full, sizeof full, "%s/%s", place, path);
 	fd = open(full, O_RDONLY | O_CLOEXEC);
 	if (fd == -1)
 		return kp_fail(kp, -errno, "%s: %s", full, strerror(errno));
 	e = tnf_read_all(fd, ret, NULL);
-	close(fd);
 	return e == 0 ? 0 : kp_fail(kp, -e, "%s: %s", full,
 	    e == ENOMEM ? "not enough memory" : strerror(e));
 }

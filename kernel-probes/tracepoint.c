@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "common/call-kinds.h"
+#include "common/files.h"
 #include "kernel-probes/defs.h"
 #include "kernel-probes/handle.h"
 #include "kernel-probes/import-impl.h"
@@ -187,7 +188,8 @@ kp_tracepoint_attach(struct kp *kp, struct kp_import *imp, const char *name, int
 {
 	LIBBPF_OPTS(bpf_link_create_opts, opts,
 	    .perf_event.bpf_cookie = (unsigned)imp->slot);
-	int number = tracepoint_number(kp, name), event, link;
+	autoclose int event = -1;
+	int number = tracepoint_number(kp, name), link;
 
 	if (number < 0)
 		return number;
@@ -195,7 +197,6 @@ kp_tracepoint_attach(struct kp *kp, struct kp_import *imp, const char *name, int
 	if (event < 0)
 		return kp_event_refused(kp, event, imp->name);
 	link = bpf_link_create(prog, event, BPF_PERF_EVENT, &opts);
-	close(event);
 	return link < 0 ? kp_refused(kp, link, imp->name) : kp_import_pin(kp, imp, 0, link);
 }
 

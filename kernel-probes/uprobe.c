@@ -18,6 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/files.h"
 #include "common/proc.h"
 #include "kernel-probes/defs.h"
 #include "kernel-probes/handle.h"
@@ -174,7 +175,8 @@ attach_site(struct kp *kp, struct kp_import *imp, const struct kp_uprobe_spec *s
 {
 	LIBBPF_OPTS(bpf_link_create_opts, opts);
 	uint64_t cookie = (uint64_t)n << 32 | (uint32_t)imp->slot;
-	int event, link, r;
+	autoclose int event = -1;
+	int link, r;
 
 	if ((r = bpf_map_update_elem(kp->sites_fd, &cookie, row, BPF_ANY)) < 0)
 		return kp_refused(kp, r, KP_PIN_SITES);
@@ -187,7 +189,6 @@ attach_site(struct kp *kp, struct kp_import *imp, const struct kp_uprobe_spec *s
 		    "execute the first instruction elsewhere" : strerror(-event));
 	opts.perf_event.bpf_cookie = cookie;
 	link = bpf_link_create(prog, event, BPF_PERF_EVENT, &opts);
-	close(event);
 	return link < 0 ? kp_refused(kp, link, imp->name) : kp_import_pin(kp, imp, n, link);
 }
 
@@ -218,7 +219,7 @@ static int
 uprobe_attach(struct kp *kp, struct kp_import *imp, int prog)
 {
 	struct kp_uprobe_spec held;
-	int fd, r;
+	autoclose int fd = -1;
 
 	if (imp->spec_size != sizeof held)
 		return attach_sites(kp, imp, imp->spec, prog);
@@ -228,9 +229,7 @@ uprobe_attach(struct kp *kp, struct kp_import *imp, int prog)
 	if (fd == -1)
 		return attach_sites(kp, imp, imp->spec, prog);
 	snprintf(held.path, sizeof held.path, "/proc/self/fd/%d", fd);
-	r = attach_sites(kp, imp, &held, prog);
-	close(fd);
-	return r;
+	return attach_sites(kp, imp, &held, prog);
 }
 
 void

@@ -14,6 +14,7 @@
 #include <tnf/com.h>
 #include <tnf/tnf.h>
 
+#include "common/files.h"
 #include "format/bytes.h"
 #include "libtnf/context.h"
 
@@ -139,12 +140,9 @@ open_fd(int fd, tnf_context_t **ret)
 EXPORT int
 tnf_context_open(const char *path, tnf_context_t **ret)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-	if (fd < 0)
-		return errno;
-	int e = open_fd(fd, ret);
-	close(fd);
-	return e;
+	autoclose int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+
+	return fd < 0 ? errno : open_fd(fd, ret);
 }
 
 EXPORT const char *
@@ -167,16 +165,15 @@ tnf_context_wall(const tnf_context_t *c, int64_t time, int64_t *ret)
 	    !__builtin_add_overflow(c->wall, delta, ret);
 }
 
-/* The last row for which is_after() is false, or NULL. */
+/* The last row that is not sorted behind the key, which is a row, too; or NULL. */
 static const void *
-last_not_after(const struct table *t, const void *key,
-    bool (*is_after)(const void *row, const void *key))
+last_not_after(const struct table *t, const void *key)
 {
 	size_t lo = 0, hi = t->n, mid;
 
 	while (lo < hi) {
 		mid = lo + (hi - lo) / 2;
-		if (is_after((const char *)t->rows + mid * t->size, key))
+		if (t->compare((const char *)t->rows + mid * t->size, key) > 0)
 			hi = mid;
 		else
 			lo = mid + 1;
@@ -184,42 +181,25 @@ last_not_after(const struct table *t, const void *key,
 	return lo == 0 ? NULL : (const char *)t->rows + (lo - 1) * t->size;
 }
 
-static bool
-task_after(const void *row, const void *key)
-{
-	return ((const struct tnf_context_task *)row)->tid >
-	    *(const int32_t *)key;
-}
-
 EXPORT const struct tnf_context_task *
 tnf_context_task(const tnf_context_t *c, int32_t tid)
 {
-	const struct tnf_context_task *t = last_not_after(&c->tasks, &tid, task_after);
-	return t != NULL && t->tid == tid ? t : NULL;
-}
+	const struct tnf_context_task key = { .tid = tid };
+	const struct tnf_context_task *t = last_not_after(&c->tasks, &key);
 
-static bool
-inner_after(const void *row, const void *key)
-{
-	return ((const struct inner *)row)->inner_tid > *(const int32_t *)key;
+	return t != NULL && t->tid == tid ? t : NULL;
 }
 
 EXPORT const struct tnf_context_task *
 tnf_context_writer(const tnf_context_t *c, int32_t tid)
 {
+	const struct inner key = { .inner_tid = tid };
+
 	if (c->inners.n == 0)
 		return tnf_context_task(c, tid);
-	const struct inner *n = last_not_after(&c->inners, &tid, inner_after);
+	const struct inner *n = last_not_after(&c->inners, &key);
 	return n != NULL && n->inner_tid == tid ?
 	    tnf_context_task(c, n->tid) : NULL;
-}
-
-static bool
-former_after(const void *row, const void *key)
-{
-	const struct tnf_context_former *f = row, *k = key;
-
-	return f->tid > k->tid || (f->tid == k->tid && f->time > k->time);
 }
 
 /* A thread's name at 'time': the first one that ended after 'time', else its present one. */
@@ -229,7 +209,7 @@ tnf_context_name(const tnf_context_t *c, int32_t tid, int64_t time)
 	struct tnf_context_former key = { .tid = tid, .time = time };
 	const struct tnf_context_former *all = c->formers.rows, *f;
 
-	f = last_not_after(&c->formers, &key, former_after);
+	f = last_not_after(&c->formers, &key);
 	size_t next = f == NULL ? 0 : (size_t)(f - all) + 1;
 	if (next < c->formers.n && all[next].tid == tid)
 		return all[next].comm;
@@ -237,16 +217,11 @@ tnf_context_name(const tnf_context_t *c, int32_t tid, int64_t time)
 	return t != NULL ? t->comm : NULL;
 }
 
-static bool
-path_after(const void *row, const void *key)
-{
-	return ((const struct path_of *)row)->pid > *(const int32_t *)key;
-}
-
 static const char *
 path_find(const struct table *t, int32_t pid)
 {
-	const struct path_of *p = last_not_after(t, &pid, path_after);
+	const struct path_of key = { .pid = pid };
+	const struct path_of *p = last_not_after(t, &key);
 
 	return p != NULL && p->pid == pid ? p->path : NULL;
 }
@@ -261,7 +236,7 @@ tnf_context_program(const tnf_context_t *c, int32_t pid, int64_t time)
 
 	if (time == INT64_MAX && last != NULL)
 		return last;
-	f = last_not_after(&c->ran, &key, former_after);
+	f = last_not_after(&c->ran, &key);
 	if (f != NULL && f->tid == pid)
 		return f->comm;
 	size_t next = f == NULL ? 0 : (size_t)(f - all) + 1;
@@ -274,33 +249,20 @@ tnf_context_cgroup(const tnf_context_t *c, int32_t pid)
 	return path_find(&c->cgroups, pid);
 }
 
-static bool
-symbol_after(const void *row, const void *key)
-{
-	return ((const struct tnf_context_symbol *)row)->start >
-	    *(const uint64_t *)key;
-}
-
 EXPORT const struct tnf_context_symbol *
 tnf_context_symbol(const tnf_context_t *c, uint64_t addr)
 {
-	const struct tnf_context_symbol *s = last_not_after(&c->symbols, &addr, symbol_after);
+	const struct tnf_context_symbol key = { .start = addr };
+	const struct tnf_context_symbol *s = last_not_after(&c->symbols, &key);
+
 	return s != NULL && addr < s->end ? s : NULL;
-}
-
-static bool
-object_after(const void *row, const void *key)
-{
-	const struct tnf_context_object *o = row, *k = key;
-
-	return o->pid > k->pid || (o->pid == k->pid && o->start > k->start);
 }
 
 EXPORT const struct tnf_context_object *
 tnf_context_object(const tnf_context_t *c, int32_t pid, uint64_t addr)
 {
 	struct tnf_context_object key = { .pid = pid, .start = addr };
-	const struct tnf_context_object *o = last_not_after(&c->objects, &key, object_after);
+	const struct tnf_context_object *o = last_not_after(&c->objects, &key);
 
 	return o != NULL && o->pid == pid && addr < o->end ? o : NULL;
 }

@@ -105,9 +105,9 @@ put_threads(struct context_writer *w, const struct task *leader, bool inner)
 {
 	char path[64], comm[64];
 	struct dirent *e;
+	autoclosedir DIR *dir = NULL;
 	pid_t tid;
 	ssize_t n;
-	DIR *dir;
 
 	snprintf(path, sizeof path, "/proc/%d/task", (int)leader->tid);
 	if ((dir = directory_open(AT_FDCWD, path)) == NULL)
@@ -123,7 +123,6 @@ put_threads(struct context_writer *w, const struct task *leader, bool inner)
 		if (inner)
 			put_inner(w, tid, leader->tid);
 	}
-	closedir(dir);
 }
 
 static void
@@ -247,17 +246,14 @@ told_by_thread(const void *a, const void *b)
 static void
 put_untold(struct context_writer *w, const struct context_task *t, size_t n)
 {
-	DIR *proc = w->f != NULL ? opendir("/proc") : NULL;
+	autoclosedir DIR *proc = w->f != NULL ? opendir("/proc") : NULL;
 	struct context_task key = { .tid = 0 };
 	struct dirent *e;
 
-	if (proc == NULL)
-		return;
-	while ((e = readdir(proc)) != NULL)
+	while (proc != NULL && (e = readdir(proc)) != NULL)
 		if ((key.tid = pid_name(e->d_name)) != 0 &&
 		    (n == 0 || bsearch(&key, t, n, sizeof *t, told_by_thread) == NULL))
 			put_process(w, key.tid, false);
-	closedir(proc);
 }
 
 void
@@ -391,17 +387,12 @@ context_devices(struct context_writer *w)
 {
 	char target[1024];
 	unsigned major, minor;
+	autoclosedir DIR *dir = w->f != NULL ? opendir("/sys/dev/block") : NULL;
 	const char *name;
 	struct dirent *e;
 	ssize_t n;
-	DIR *dir;
 
-	if (w->f == NULL)
-		return;
-	dir = opendir("/sys/dev/block");
-	if (dir == NULL)
-		return;
-	while ((e = readdir(dir)) != NULL) {
+	while (dir != NULL && (e = readdir(dir)) != NULL) {
 		n = readlinkat(dirfd(dir), e->d_name, target, sizeof target - 1);
 		if (n <= 0 || sscanf(e->d_name, "%u:%u", &major, &minor) != 2)
 			continue;
@@ -410,7 +401,6 @@ context_devices(struct context_writer *w)
 		fprintf(w->f, "device %u %u ", major, minor);
 		put_rest(w, name != NULL ? name + 1 : target);
 	}
-	closedir(dir);
 }
 
 /*
@@ -494,17 +484,14 @@ build_id(pid_t pid, const struct mapping *m, char *ret)
 	char name[4096 + 64];
 
 	strcpy(ret, "-");
-	int fd = open(tnf_mapping_file(m, pid, name), O_RDONLY | O_CLOEXEC | O_NOCTTY |
+	autoclose int fd = open(tnf_mapping_file(m, pid, name), O_RDONLY | O_CLOEXEC | O_NOCTTY |
 	    O_NONBLOCK);
 	if (fd < 0 && strlen(m->path) < 4096) {
 		snprintf(name, sizeof name, "/proc/%d/root%s", (int)pid, m->path);
 		fd = open(name, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	}
-	if (fd < 0)
-		return;
-	if (!build_id_of_fd(fd, ret))
+	if (fd >= 0 && !build_id_of_fd(fd, ret))
 		strcpy(ret, "-");
-	close(fd);
 }
 
 void

@@ -374,8 +374,8 @@ sort_all(struct tnf_context *c)
 {
 	for (size_t i = 0; i < N_TABLES; i++) {
 		struct table *t = table_of(c, i);
-		if (tables[i].compare != NULL && t->n > 1)
-			qsort(t->rows, t->n, t->size, tables[i].compare);
+		if (t->compare != NULL && t->n > 1)
+			qsort(t->rows, t->n, t->size, t->compare);
 	}
 }
 
@@ -392,7 +392,7 @@ tnf_context_parse(const void *text, size_t size, tnf_context_t **ret)
 	if (c == NULL)
 		return ENOMEM;
 	for (size_t i = 0; i < N_TABLES; i++)
-		table_of(c, i)->size = tables[i].row;
+		*table_of(c, i) = (struct table){ .size = tables[i].row, .compare = tables[i].compare };
 	c->text = malloc(size + 1);
 	if (c->text == NULL) {
 		tnf_context_close(c);

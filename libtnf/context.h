@@ -30,6 +30,7 @@ struct table {
 	void	*rows;
 	size_t	 n;
 	size_t	 size;
+	int	 (*compare)(const void *, const void *);	/* of two rows; NULL: they are not sorted */
 };
 
 struct tnf_context {

@@ -131,12 +131,11 @@ symtab_read(const char *list, uint64_t shift, struct symtab **ret)
 	struct symtab_row *rows;
 	size_t size;
 	char *text;
-	int fd = open(list, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	autoclose int fd = open(list, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 
 	if (fd < 0)
 		return errno;
 	int e = tnf_read_all(fd, &text, &size);
-	close(fd);
 	if (e != 0)
 		return e;
 	s = calloc(1, sizeof *s);
@@ -230,14 +229,13 @@ symtab_kept(const char *directory, const struct symtab_key *key)
 	struct stat st;
 
 	snprintf(path, sizeof path, "%s/kallsyms", directory);
-	int fd = tnf_open_regular(path, O_RDONLY | O_NOFOLLOW, &st);
+	autoclose int fd = tnf_open_regular(path, O_RDONLY | O_NOFOLLOW, &st);
 	if (fd < 0)
 		return NULL;
 	size_t size = (size_t)st.st_size;
 	if (st.st_uid == geteuid() && (st.st_mode & 077) == 0 &&
 	    size > sizeof(struct symtab_header))
 		map = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
-	close(fd);
 	if (map == MAP_FAILED)
 		return NULL;
 	s = symtab_of_map(map, size, key);
@@ -266,7 +264,8 @@ symtab_keep(const struct symtab *s, const char *directory, const struct symtab_k
 {
 	struct stat st;
 	struct whole w;
-	int dir, e;
+	autoclose int dir = -1;
+	int e;
 
 	if (mkdir(directory, 0700) != 0 && errno != EEXIST)
 		return errno;
@@ -274,14 +273,12 @@ symtab_keep(const struct symtab *s, const char *directory, const struct symtab_k
 	if (dir < 0)
 		return errno;
 	if (fstat(dir, &st) == 0 && (st.st_uid != geteuid() || (st.st_mode & 022) != 0))
-		e = EPERM;
-	else if ((e = tnf_whole_open(&w, dir, "kallsyms")) == 0) {
-		e = symtab_put(w.fd, s, key);
-		if (e == 0)
-			e = tnf_whole_commit(&w);
-		tnf_whole_discard(&w);
-	}
-	close(dir);
+		return EPERM;
+	if ((e = tnf_whole_open(&w, dir, "kallsyms")) != 0)
+		return e;
+	if ((e = symtab_put(w.fd, s, key)) == 0)
+		e = tnf_whole_commit(&w);
+	tnf_whole_discard(&w);
 	return e;
 }
 

@@ -18,6 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/files.h"
 #include "common/proc.h"
 #include "libtnfctl/control.h"
 
@@ -269,14 +270,14 @@ static tnfctl_errcode_t
 create_and_bring(tnfctl_handle_t *h, struct place *p, unsigned int bytes)
 {
 	tnfctl_errcode_t err = may_replace(p);
-	int error, fd = -1;
+	autoclose int fd = -1;
+	int error;
 
 	if (err != TNFCTL_ERR_NONE)
 		return err;
 	if ((error = buffer_create_file(p, bytes, h->fill, &fd)) != 0)
 		return cannot_create(error, p->path, bytes);
 	err = buffer_bring(h, fd, p, bytes);
-	close(fd);
 	if (err != TNFCTL_ERR_NONE) {
 		unlinkat(p->dir, p->base, 0);
 		return err;

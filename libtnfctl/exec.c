@@ -94,7 +94,7 @@ find_sanitizer(const char *file, struct sanitizer *ret)
 {
 	static const char *const init[] = { "__asan_init" };
 	uint64_t at = 0;
-	struct elffile *e = tnf_elffile_take(tnfctl_file_open(file));
+	autoelf struct elffile *e = tnf_elffile_take(tnfctl_file_open(file));
 
 	*ret = (struct sanitizer){ .there = false };
 	if (e == NULL)
@@ -103,7 +103,6 @@ find_sanitizer(const char *file, struct sanitizer *ret)
 	if (!ret->there)
 		tnf_elffile_symbols(e, init, &at, 1, true);
 	ret->there |= at != 0;
-	tnf_elffile_close(e);
 }
 
 /* "LD_PRELOAD=[libasan] <old> [path/]libtnfprobe.so.1 <more>", parts that are
@@ -306,12 +305,12 @@ exec_become(struct proc *p, const struct child *c, const char *file)
 static uintptr_t
 find_break(pid_t pid)
 {
-	uintptr_t base = tnfctl_auxv_get(pid, AT_BASE), address = 0;
+	uintptr_t base = tnfctl_auxv_get(pid, AT_BASE);
 	const struct mapping *m;
 	char name[PATH_MAX + 32];
 	struct maps maps;
+	autoelf struct elffile *e = NULL;
 	uint64_t value;
-	struct elffile *e;
 
 	if (base == 0 || tnf_maps_read(pid, &maps) != 0)
 		return 0;
@@ -319,12 +318,10 @@ find_break(pid_t pid)
 	snprintf(name, sizeof(name), "/proc/%d/root%s", (int)pid,
 	    m ? m->path : "");
 	tnf_maps_free(&maps);
-	if (m == NULL || (e = tnf_elffile_take(tnfctl_file_open(name))) == NULL)
+	if (m == NULL || (e = tnf_elffile_take(tnfctl_file_open(name))) == NULL ||
+	    !tnf_elffile_function(e, "_dl_debug_state", &value))
 		return 0;
-	if (tnf_elffile_function(e, "_dl_debug_state", &value))
-		address = base - tnf_elffile_lowest(e) + value;
-	tnf_elffile_close(e);
-	return address;
+	return base - tnf_elffile_lowest(e) + value;
 }
 
 /* Takes the program to where all start-up objects are in place.  A program without a

@@ -6,10 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "common/elf-file.h"
+#include "common/files.h"
 #include "common/map.h"
 #include "libtnfctl/arch/arch.h"
 #include "libtnfctl/functions.h"
@@ -75,7 +74,7 @@ tnfctl_functions_choose(int fd, const char *pattern, long max,
     bool (*fn)(void *, const char *, uint64_t), void *arg)
 {
 	struct choice c = { .fn = fn, .arg = arg, .max = max };
-	struct elffile *e = tnf_elffile_open(fd);
+	autoelf struct elffile *e = tnf_elffile_open(fd);
 	long n = -1;
 
 	if (e == NULL)
@@ -88,7 +87,6 @@ tnfctl_functions_choose(int fd, const char *pattern, long max,
 			regfree(&c.regex);
 	}
 	tnf_map_free(&c.seen);
-	tnf_elffile_close(e);
 	return n;
 }
 
@@ -107,7 +105,7 @@ set_true(void *arg, uint64_t address, uint64_t size)
 uint32_t
 tnfctl_functions_returns(int fd)
 {
-	struct elffile *e = tnf_elffile_open(fd);
+	autoelf struct elffile *e = tnf_elffile_open(fd);
 	bool is_go = false, unwinds = false;
 	char library[64];
 
@@ -119,7 +117,6 @@ tnfctl_functions_returns(int fd)
 	    tnf_elffile_imports(e, "_Unwind_") ||
 	    tnf_elffile_needed(e, "libstdc++.", library, sizeof library) ||
 	    tnf_elffile_needed(e, "libc++", library, sizeof library);
-	tnf_elffile_close(e);
 	return is_go ? KP_UPROBE_NO_RETURN : unwinds ? KP_UPROBE_UNWOUND : 0;
 }
 
@@ -297,7 +294,7 @@ tnfctl_functions_find(const struct kp_uprobe_spec *spec, struct kp_uprobe_found 
 	const char *args = strchr(spec->symbol, ' ');
 	struct usdt_args_named named;
 	struct kp_uprobe_spec plain = *spec;
-	int fd;
+	autoclose int fd = -1;
 	const struct place *place;
 	const char *why;
 	int r = 0;
@@ -307,22 +304,17 @@ tnfctl_functions_find(const struct kp_uprobe_spec *spec, struct kp_uprobe_found 
 		return tnfctl_find_refuse(ret, EINVAL, USDT_ARGS_WRONG);
 	if ((fd = tnfctl_file_open(spec->path)) < 0)
 		return tnfctl_find_refuse(ret, errno, "the file is not there any more");
-	if ((why = tnfctl_functions_refused(fd, spec->shown, at_return)) != NULL) {
-		close(fd);
+	if ((why = tnfctl_functions_refused(fd, spec->shown, at_return)) != NULL)
 		return tnfctl_find_refuse(ret, ENOTSUP, why);
-	}
 	if ((place = find_place(fd, plain.symbol)) == NULL ||
-	    (ret->site = calloc(1, sizeof *ret->site)) == NULL) {
-		close(fd);
+	    (ret->site = calloc(1, sizeof *ret->site)) == NULL)
 		return tnfctl_find_refuse(ret, ENOENT, "the file has no such function any more");
-	}
 	ret->site[0].offset = place->offset;
 	ret->sites = 1;
 	if (args != NULL)
 		r = describe_named(ret, fd, spec, place->address, &named, at_return);
 	else
 		functions_describe(ret, fd, &plain, place->address, at_return);
-	close(fd);
 	if (r != 0) {
 		free(ret->site);
 		ret->site = NULL;

@@ -24,6 +24,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "common/files.h"
 #include "common/proc.h"
 #include "libtnfctl/call.h"
 #include "libtnfctl/control.h"
@@ -211,24 +212,18 @@ static bool
 send_descriptor(pid_t pid, int socket, int fd)
 {
 	struct parcel p = { .magic = 0 };
-	bool sent = false;
+	autoclose int process = -1, end = -1;
 	uint64_t inode;
-	int process, end;
 
 	if (!socket_inode(pid, socket, &inode) ||
-	    (process = (int)syscall(SYS_pidfd_open, pid, 0)) < 0)
-		return false;
-	end = (int)syscall(SYS_pidfd_getfd, process, socket, 0);
-	close(process);
-	if (end < 0)
+	    (process = (int)syscall(SYS_pidfd_open, pid, 0)) < 0 ||
+	    (end = (int)syscall(SYS_pidfd_getfd, process, socket, 0)) < 0)
 		return false;
 	set_message(&p, &p);
 	p.ancillary.header = (struct cmsghdr){ .cmsg_level = SOL_SOCKET,
 	    .cmsg_type = SCM_RIGHTS, .cmsg_len = CMSG_LEN(sizeof(fd)) };
 	memcpy(CMSG_DATA(&p.ancillary.header), &fd, sizeof(fd));
-	sent = sendmsg(end, &p.message, MSG_NOSIGNAL | MSG_DONTWAIT) == 1;
-	close(end);
-	return sent;
+	return sendmsg(end, &p.message, MSG_NOSIGNAL | MSG_DONTWAIT) == 1;
 }
 
 /* The number under which the target has the file, or -1.  at: the parcel's place there. */

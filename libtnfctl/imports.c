@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "common/files.h"
 #include "common/proc.h"
 #include "kernel-probes/kernel_probes.h"
 #include "libtnfctl/fast.h"
@@ -86,18 +86,14 @@ read_file(tnfctl_handle_t *h, const struct maps *maps, const struct mapping *m)
 	struct imports *im = h->imports;
 	char path[KP_FILE_MAX];
 	struct mapped_file *v;
-	bool good;
-	int fd;
+	autoclose int fd = -1;
 
 	if (im->n == FILES_MAX || (v = reallocarray(im->file, im->n + 1, sizeof *v)) == NULL)
 		return false;
 	im->file = v;
 	v[im->n++] = (struct mapped_file){ { m->device, m->inode }, true };
-	if ((fd = tnfctl_proc_open_mapped(h->pid, m, path, sizeof path)) < 0)
-		return true;
-	good = tnfctl_imports_add_usdt(h, fd, maps, m, path);
-	close(fd);
-	return good;
+	fd = tnfctl_proc_open_mapped(h->pid, m, path, sizeof path);
+	return fd < 0 || tnfctl_imports_add_usdt(h, fd, maps, m, path);
 }
 
 /* Forgets files that are mapped no more. */

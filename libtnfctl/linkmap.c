@@ -13,8 +13,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "common/files.h"
 #include "common/proc.h"
 #include "libtnfctl/objects.h"
 
@@ -181,13 +181,12 @@ static bool
 linkmap_same_file(const struct reader *r, const char *file, const struct mapping *start)
 {
 	char ours[PAGE], theirs[PAGE];
-	int fd = tnfctl_file_open(file);
+	autoclose int fd = tnfctl_file_open(file);
 	ssize_t n;
 
 	if (fd < 0)
 		return false;
 	n = pread(fd, ours, sizeof(ours), 0);
-	close(fd);
 	return n > 0 && r->read(r->arg, start->start, theirs, (size_t)n) &&
 	    memcmp(ours, theirs, (size_t)n) == 0;
 }

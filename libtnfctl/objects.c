@@ -124,7 +124,7 @@ look_inside(tnfctl_handle_t *h, struct object *o,
     const struct object_info *info)
 {
 	uint64_t values[KNOWN_COUNT] = { 0 };
-	struct elffile *e = tnf_elffile_take(tnfctl_object_open(o));
+	autoelf struct elffile *e = tnf_elffile_take(tnfctl_object_open(o));
 
 	if (e == NULL)
 		return;
@@ -137,7 +137,6 @@ look_inside(tnfctl_handle_t *h, struct object *o,
 	for (size_t i = 0; i < KNOWN_COUNT; i++)
 		if (values[i] != 0)
 			o->known[i] = o->bias + values[i];
-	tnf_elffile_close(e);
 }
 
 tnfctl_errcode_t
@@ -250,23 +249,21 @@ static bool
 search_function(tnfctl_handle_t *h, const char *lib, const char *name,
     uintptr_t *ret)
 {
-	bool found = false;
-	struct elffile *e;
 	uint64_t value;
 
-	for (struct object *o = h->objects; o != NULL && !found; o = o->next) {
-		if (!is_called(o, lib) || (e = tnf_elffile_take(tnfctl_object_open(o))) == NULL)
+	for (struct object *o = h->objects; o != NULL; o = o->next) {
+		autoelf struct elffile *e = is_called(o, lib) ?
+		    tnf_elffile_take(tnfctl_object_open(o)) : NULL;
+
+		if (e == NULL || !tnf_elffile_function(e, name, &value))
 			continue;
-		found = tnf_elffile_function(e, name, &value);
-		if (found) {
-			*ret = o->bias + value;
-			remember_function(h, lib, name, *ret);
-			if (lib != NULL && strcmp(lib, LIBC) == 0)
-				remember_libc(h, e, o->bias);
-		}
-		tnf_elffile_close(e);
+		*ret = o->bias + value;
+		remember_function(h, lib, name, *ret);
+		if (lib != NULL && strcmp(lib, LIBC) == 0)
+			remember_libc(h, e, o->bias);
+		return true;
 	}
-	return found;
+	return false;
 }
 
 bool
@@ -291,16 +288,14 @@ tnfctl_objects_function(tnfctl_handle_t *h, const char *lib, const char *name,
 static bool
 search_name(tnfctl_handle_t *h, uintptr_t address, char *ret, size_t size)
 {
-	bool found = false;
-	struct elffile *e;
+	for (struct object *o = h->objects; o != NULL; o = o->next) {
+		autoelf struct elffile *e = address < o->bias ? NULL :
+		    tnf_elffile_take(tnfctl_object_open(o));
 
-	for (struct object *o = h->objects; o != NULL && !found; o = o->next) {
-		if (address < o->bias || (e = tnf_elffile_take(tnfctl_object_open(o))) == NULL)
-			continue;
-		found = tnf_elffile_function_at(e, address - o->bias, ret, size);
-		tnf_elffile_close(e);
+		if (e != NULL && tnf_elffile_function_at(e, address - o->bias, ret, size))
+			return true;
 	}
-	return found;
+	return false;
 }
 
 bool

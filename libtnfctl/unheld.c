@@ -14,6 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/files.h"
 #include "libtnfctl/control.h"
 #include "libtnfctl/imports.h"
 
@@ -367,15 +368,14 @@ look_object(tnfctl_handle_t *h, const struct mapping *m, bool first)
 {
 	struct object_info info = { .name = m->path, .file = m->path, .bias = NO_BIAS,
 	    .base = m->start, .key = { m->start, m->inode }, .main = first };
-	tnfctl_errcode_t err;
+	autoclose int fd = -1;
 	char path[4096];
 
 	if (tnfctl_object_known(h, info.key) ||
-	    (info.fd = tnfctl_proc_open_mapped(h->pid, m, path, sizeof path)) < 0)
+	    (fd = tnfctl_proc_open_mapped(h->pid, m, path, sizeof path)) < 0)
 		return TNFCTL_ERR_NONE;
-	err = tnfctl_object_seen(h, &info);
-	close(info.fd);
-	return err;
+	info.fd = fd;
+	return tnfctl_object_seen(h, &info);
 }
 
 /* The files whose beginnings are mapped; the program comes first. */

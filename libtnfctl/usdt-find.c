@@ -6,10 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "common/elf-file.h"
+#include "common/files.h"
 #include "common/map.h"
 #include "libtnfctl/functions.h"
 #include "libtnfctl/objects.h"
@@ -209,8 +208,8 @@ tnfctl_file_same(const struct stat *a, const struct stat *b)
 const struct usdt_object *
 tnfctl_usdt_probes_of(int fd)
 {
+	autoelf struct elffile *e = NULL;
 	struct stat st;
-	struct elffile *e;
 
 	if (fstat(fd, &st) < 0)
 		return NULL;
@@ -222,7 +221,6 @@ tnfctl_usdt_probes_of(int fd)
 		return NULL;
 	latest.valid = tnfctl_usdt_object_read(e, &latest.o);
 	latest.st = st;
-	tnf_elffile_close(e);
 	return latest.valid ? &latest.o : NULL;
 }
 
@@ -380,13 +378,10 @@ find_in(int fd, const struct kp_uprobe_spec *spec, struct kp_uprobe_found *ret)
 int
 tnfctl_usdt_find(const struct kp_uprobe_spec *spec, struct kp_uprobe_found *ret)
 {
-	int fd = tnfctl_file_open(spec->path);
-	int r;
+	autoclose int fd = tnfctl_file_open(spec->path);
 
 	if (fd < 0)
 		return tnfctl_find_refuse(ret, errno, errno == ENOENT ?
 		    "the file is not there any more" : strerror(errno));
-	r = find_in(fd, spec, ret);
-	close(fd);
-	return r;
+	return find_in(fd, spec, ret);
 }
