@@ -107,7 +107,10 @@ __noinline int object_put(u64 file, struct kp_object_key *key, struct kp_object 
 	o->inode = BPF_CORE_READ(inode, i_ino);
 	o->device = BPF_CORE_READ(inode, i_sb, s_dev);
 	o->path = path_number(f);
-	bpf_map_update_elem(&tnf_objects, key, o, BPF_ANY);
+	/* From the stack: before 6.2 an update takes no memory of a global function's argument. */
+	struct kp_object_key k = *key;
+	struct kp_object v = *o;
+	bpf_map_update_elem(&tnf_objects, &k, &v, BPF_ANY);
 	key->n++;
 	return 0;
 }

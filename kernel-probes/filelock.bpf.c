@@ -41,24 +41,41 @@ static __always_inline struct held lock_read(struct file_lock *l)
 	    BPF_CORE_READ(w, fl_pid), BPF_CORE_READ(w, fl_type) };
 }
 
-/* The number of the process that has a lock in this list which excludes the wanted one, or 0.  A
-   process that refuses itself, by another open file, is not told.
-   (__noinline: see README.) */
-__noinline u32 lock_holder(u64 list, u64 wanted)
-{
-	struct held want = lock_read((struct file_lock *)wanted), h;
-	u64 at = (u64)BPF_CORE_READ((struct list_head *)list, next);
-	u32 list_at = is_split() ? bpf_core_field_offset(struct file_lock, c.flc_list) :
-	    bpf_core_field_offset(struct file_lock___whole, fl_list);
+struct search {
+	struct held want;
+	u64 at, list;		/* an entry of the list, and its head */
+	u32 holder;		/* the process that was found, or 0 */
+	u32 pad;
+};
 
-	for (u32 i = 0; i < LOCKS_MAX && at != 0 && at != list; i++) {
-		h = lock_read((struct file_lock *)(at - list_at));
-		if (h.pid != want.pid && (s32)h.pid > 0 && h.start <= want.end && want.start <= h.end &&
-		    (h.type != READS || want.type != READS))
-			return h.pid;
-		at = (u64)BPF_CORE_READ((struct list_head *)at, next);
-	}
-	return 0;
+/* A process that refuses itself, by another open file, is not told. */
+static long look_at_lock(u32 n, struct search *s)
+{
+	u64 at = s->at;
+	struct held h;
+
+	if (at == 0 || at == s->list)
+		return 1;
+	h = lock_read((struct file_lock *)(at - (is_split() ?
+	    bpf_core_field_offset(struct file_lock, c.flc_list) :
+	    bpf_core_field_offset(struct file_lock___whole, fl_list))));
+	s->at = (u64)BPF_CORE_READ((struct list_head *)at, next);
+	if (h.pid == s->want.pid || (s32)h.pid <= 0 || h.start > s->want.end || s->want.start > h.end ||
+	    (h.type == READS && s->want.type == READS))
+		return 0;
+	s->holder = h.pid;
+	return 1;
+}
+
+/* The number of the process that has a lock in this list which excludes the wanted one, or 0. */
+static __always_inline u32 lock_holder(u64 list, u64 wanted)
+{
+	struct search s = { .list = list };
+
+	s.want = lock_read((struct file_lock *)wanted);
+	s.at = (u64)BPF_CORE_READ((struct list_head *)list, next);
+	repeat(LOCKS_MAX, look_at_lock, &s);
+	return s.holder;
 }
 
 /* (__noinline: see README.) */
