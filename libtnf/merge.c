@@ -189,7 +189,8 @@ next_in_file(struct cursor *c)
 
 	while ((r = tnf_walk_next(&c->walk)) >= WALK_RECORD)
 		if (r == WALK_RECORD && walk_is_event(&c->walk) &&
-		    tnf_event_time(&c->clock, &c->walk, &c->time) == EVENT_OK) {
+		    (event_time_again(&c->clock, &c->walk, &c->time) ||
+		    tnf_event_time(&c->clock, &c->walk, &c->time) == EVENT_OK)) {
 			c->time = file_shifted(c->walk.file, c->time);
 			return true;
 		}

@@ -81,15 +81,16 @@ take_event(tnf_stream_t *s, struct walk *w, struct event_clock *clock,
 {
 	int64_t time;
 
-	switch (tnf_event_time(clock, w, &time)) {
-	case EVENT_LOST:
-		t->overwritten++;
-		return true;
-	case EVENT_BAD:
-		return false;
-	case EVENT_OK:
-		break;
-	}
+	if (!event_time_again(clock, w, &time))
+		switch (tnf_event_time(clock, w, &time)) {
+		case EVENT_LOST:
+			t->overwritten++;
+			return true;
+		case EVENT_BAD:
+			return false;
+		case EVENT_OK:
+			break;
+		}
 	if (w->type->probe == NULL && tnf_probe_of(s, w->file, w->type) == NULL)
 		return false;
 	count_event(t, time);

@@ -57,6 +57,14 @@ string_is_cut(const struct bytes *b, uint64_t pos, uint32_t size, size_t len)
 	    bytes_u32(b, pos + len + 1) == TNF_STRING_CUT;
 }
 
+static void
+read_string(const struct bytes *b, uint64_t pos, uint32_t size, struct tnf_value *v)
+{
+	v->u.s.chars = (const char *)bytes_at(b, pos, 0);
+	v->u.s.len = bytes_strlen(b, pos, size);
+	v->cut = string_is_cut(b, pos, size, v->u.s.len);
+}
+
 /* The array record at 'pos' lies in the file and in its block. */
 static bool
 read_array(struct tnf_file *f, uint32_t pos, const struct type *t,
@@ -69,12 +77,7 @@ read_array(struct tnf_file *f, uint32_t pos, const struct type *t,
 	    !bytes_has(&f->bytes, pos, size))
 		return tnf_file_fail(f, pos, "a record has an impossible size");
 	if (v->kind == TNF_K_STRING) {
-		v->u.s.chars = (const char *)bytes_at(&f->bytes,
-		    (uint64_t)pos + t->header_size, 0);
-		v->u.s.len = bytes_strlen(&f->bytes,
-		    (uint64_t)pos + t->header_size, size - t->header_size);
-		v->cut = string_is_cut(&f->bytes, (uint64_t)pos + t->header_size, size - t->header_size,
-		    v->u.s.len);
+		read_string(&f->bytes, (uint64_t)pos + t->header_size, size - t->header_size, v);
 		return true;
 	}
 	v->u.r.pos = pos;
@@ -151,22 +154,38 @@ reference_sound(struct tnf_file *f, uint64_t ref)
 	    tnf_ref_follow(f, ref, &pos) == REF_NULL;
 }
 
-/* A text further on in the event's block, where writers put it: all that can be wrong is told by
-   a few words.  false: ask reference_sound(). */
-static inline bool
-text_near(const struct walk *w, uint32_t ref)
+/* The text to which the reference at 'ref' leads, if it lies in the block, which is committed up to
+   'end', where writers put it: all that can be wrong is told by a few words.  NULL: read_record()
+   has to follow the reference. */
+static inline const struct type *
+text_near(const struct tnf_file *f, uint32_t block, uint32_t end, uint32_t ref, uint32_t *ret,
+    uint32_t *ret_size)
 {
-	const struct tnf_file *f = w->file;
-	uint32_t word = bytes_u32(&f->bytes, ref), pos = ref + word, size;
+	uint32_t word = bytes_u32(&f->bytes, ref), size;
+	uint32_t pos = word & TNF_REF32_PERMANENT ? word & ~TNF_REF32_PERMANENT : ref + word;
 	const struct type *t;
 
-	if ((word & (TNF_REF32_PERMANENT | TNF_REF32_T_MASK)) != TNF_REF32_T_FULL || pos <= ref ||
-	    pos >= w->end || (t = table_known(f->types, bytes_u32(&f->bytes, pos))) == NULL ||
+	/* The other half of permanent references is negative, which is damage. */
+	if ((word & TNF_REF32_T_MASK) != TNF_REF32_T_FULL || (word & 0x40000000) != 0 ||
+	    word == 0 || pos < block || pos >= end ||
+	    (t = table_known(f->types, bytes_u32(&f->bytes, pos))) == NULL ||
 	    t->pub.kind != TNF_K_STRING || t->is_long)
-		return false;
+		return NULL;
 	size = bytes_u32(&f->bytes, (uint64_t)pos + 4);
-	return size >= t->header_size && size <= f->block_size - (pos - w->block) &&
-	    bytes_has(&f->bytes, pos, size);
+	if (size < t->header_size || size > f->block_size - (pos - block) ||
+	    !bytes_has(&f->bytes, pos, size))
+		return NULL;
+	*ret = pos;
+	*ret_size = size;
+	return t;
+}
+
+static bool
+near_sound(const struct walk *w, uint32_t ref)
+{
+	uint32_t pos, size;
+
+	return text_near(w->file, w->block, w->end, ref, &pos, &size) != NULL;
 }
 
 bool
@@ -176,9 +195,23 @@ tnf_members_sound(const struct walk *w)
 
 	for (unsigned i = 0; i < t->n_members; i++)
 		if (!type_has(type_of_pub(t->members[i].type), PROP(INLINE)) &&
-		    !text_near(w, w->pos + t->members[i].offset) &&
+		    !near_sound(w, w->pos + t->members[i].offset) &&
 		    !reference_sound(w->file, w->pos + t->members[i].offset))
 			return false;
+	return true;
+}
+
+static bool
+read_near(const struct tnf_file *f, uint32_t ref, struct tnf_value *v)
+{
+	struct block b = file_block(f, file_block_off(f, ref));
+	uint32_t pos, size;
+	const struct type *t = text_near(f, b.off, b.off + b.used, ref, &pos, &size);
+
+	if (t == NULL)
+		return false;
+	v->kind = TNF_K_STRING;
+	read_string(&f->bytes, (uint64_t)pos + t->header_size, size - t->header_size, v);
 	return true;
 }
 
@@ -191,7 +224,7 @@ read_value(struct tnf_file *f, uint64_t pos, const struct tnf_type *t,
 	v->kind = t->kind;
 	if (type_has(type_of_pub(t), PROP(INLINE)))
 		value_read_scalar(&f->bytes, pos, t, v);
-	else if (read_record(f, pos, v) != REF_OK) {
+	else if (!read_near(f, (uint32_t)pos, v) && read_record(f, pos, v) != REF_OK) {
 		v->null = true;
 		v->kind = t->kind;
 		memset(&v->u, 0, sizeof v->u);
