@@ -263,7 +263,7 @@ wall_format(char buf[WALL_SIZE], int64_t wall_ns, bool utc)
 	}
 	memcpy(buf, last.head, 19);
 	buf[19] = '.';
-	walltime_put(buf + 20, 9, (unsigned)rest);
+	digits_last(buf + 20, (uint64_t)rest, 9);
 	unsigned n = (unsigned)strlen(last.zone);
 	memcpy(buf + 29, last.zone, n + 1);
 	return 29 + n;
@@ -272,7 +272,6 @@ wall_format(char buf[WALL_SIZE], int64_t wall_ns, bool utc)
 void
 wall_utc(struct out *o, int64_t ns)
 {
-	char buf[WALL_SIZE];
-
-	tnf_out_bytes(o, buf, wall_format(buf, ns, true));
+	out_room(o);
+	o->p += wall_format(o->p, ns, true);
 }

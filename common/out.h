@@ -13,12 +13,31 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Numbers as text, written forward into a buffer with room. */
-static const char digits_pairs[] =
-    "00010203040506070809101112131415161718192021222324"
-    "25262728293031323334353637383940414243444546474849"
-    "50515253545556575859606162636465666768697071727374"
-    "75767778798081828384858687888990919293949596979899";
+/* Numbers as text, written forward into a buffer with room for 8 bytes more than these take. */
+
+/* The eight decimal digits of v, below 100,000,000, in the bytes of a number: the first in the
+   lowest.  Two halves, then four quarters, then all digits are divided at once. */
+static inline uint64_t
+digits_eight(uint32_t v)
+{
+	uint64_t x = v / 10000 | (uint64_t)(v % 10000) << 32;
+	uint64_t tens = (x * 5243 >> 19) & UINT64_C(0x7f0000007f);
+
+	x = tens | (x - tens * 100) << 16;
+	tens = (x * 103 >> 10) & UINT64_C(0x000f000f000f000f);
+	return tens | (x - tens * 10) << 8;
+}
+
+/* Stores eight digits; those that count are the first ones. */
+static inline void
+digits_store(char *p, uint64_t digits)
+{
+	digits |= UINT64_C(0x3030303030303030);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+	digits = __builtin_bswap64(digits);
+#endif
+	memcpy(p, &digits, sizeof(digits));
+}
 
 /* How many decimal digits v has: from its bits, as 1233 / 4096 is the logarithm of 2. */
 static inline unsigned
@@ -33,17 +52,25 @@ digits_count(uint64_t v)
 	return n + (v >= powers[n]);
 }
 
+#define DIGITS_8	UINT64_C(100000000)
+
 /* The last n digits of v, zeros in front; returns what is behind them. */
 static inline char *
 digits_last(char *p, uint64_t v, unsigned n)
 {
-	char *end = p + n;
-
-	for (p = end; n >= 2; n -= 2, v /= 100)
-		memcpy(p -= 2, digits_pairs + v % 100 * 2, 2);
-	if (n == 1)
-		p[-1] = (char)('0' + v % 10);
-	return end;
+	if (n > 16) {
+		digits_store(p, digits_eight((uint32_t)(v / DIGITS_8 / DIGITS_8)) >> 8 * (24 - n));
+		p += n - 16;
+		n = 16;
+	}
+	if (n > 8) {
+		digits_store(p, digits_eight((uint32_t)(v / DIGITS_8 % DIGITS_8)) >> 8 * (16 - n));
+		p += n - 8;
+		n = 8;
+	}
+	if (n > 0)
+		digits_store(p, digits_eight((uint32_t)(v % DIGITS_8)) >> 8 * (8 - n));
+	return p + n;
 }
 
 static inline char *

@@ -128,7 +128,7 @@ digits_of(uint64_t v)
 
 START_TEST(digits)
 {
-	char got[8];
+	char got[16];
 
 	for (uint64_t ten = 1, i = 0; i < 20; i++, ten *= 10)
 		for (uint64_t v = ten - 1; v != ten + 2; v++)
