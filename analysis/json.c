@@ -61,15 +61,19 @@ json_escape_turn(struct out *o, const unsigned char *s)
 	out_char(o, hex[low & 15]);
 }
 
+/* The characters that a string may have as they are, if no escape begins with one of them. */
+static const bool json_plain[256] = {
+	[' '] = true, ['!'] = true, ['#' ... '['] = true, [']' ... '~'] = true,
+};
+
 /* The length of the leading part of a string that needs no escapes; mostly the whole string. */
 static size_t
 json_plain_length(const char *s, size_t n)
 {
-	size_t i;
+	size_t i = 0;
 
-	for (i = 0; i < n; i++)
-		if ((unsigned char)(s[i] - 0x20) >= 0x7f - 0x20 || s[i] == '"' || s[i] == '\\')
-			break;
+	while (i < n && json_plain[(unsigned char)s[i]])
+		i++;
 	return i;
 }
 
@@ -304,18 +308,73 @@ json_value(struct json_values *w, const struct tnf_event *ev, const struct tnf_v
 		json_scalar(w->o, v);
 }
 
+/* What stands before the values of a probe's members. */
+struct names {
+	char	*text;
+	uint32_t *ends;		/* of each member's piece of the text */
+};
+
+/* "name": or ,"name": */
+static void
+json_before(struct out *o, const struct tnf_probe *p, unsigned i)
+{
+	if (i > 0)
+		out_char(o, ',');
+	json_name(o, p->members[i].name);
+	out_char(o, ':');
+}
+
+static void
+names_make(struct names *n, const struct tnf_probe *p)
+{
+	struct out o;
+
+	tnf_out_memory(&o);
+	n->ends = tnf_xreallocarray(NULL, p->n_members, sizeof(*n->ends));
+	for (unsigned i = 0; i < p->n_members; i++) {
+		json_before(&o, p, i);
+		n->ends[i] = (uint32_t)out_size(&o);
+	}
+	n->text = o.base;
+}
+
+void
+json_names_free(struct perprobe *all)
+{
+	struct names *n = (struct names *)(void *)all->base;
+
+	for (size_t i = 0; i < all->n; i++) {
+		free(n[i].text);
+		free(n[i].ends);
+	}
+	free(n);
+	*all = (struct perprobe){ NULL, 0 };
+}
+
+static void
+json_named(struct json_values *w, const struct tnf_probe *p, unsigned i)
+{
+	struct names *n;
+
+	if (w->names == NULL) {
+		json_before(w->o, p, i);
+		return;
+	}
+	n = perprobe(w->names, p, sizeof(*n));
+	if (n->text == NULL)
+		names_make(n, p);
+	uint32_t from = i == 0 ? 0 : n->ends[i - 1];
+	tnf_out_bytes(w->o, n->text + from, n->ends[i] - from);
+}
+
 void
 json_args(struct json_values *w, const struct tnf_event *ev)
 {
 	struct tnf_value v;
 
 	for (unsigned i = 0; i < ev->probe->n_members && tnf_event_value(ev, i, &v); i++) {
-		if (i > 0)
-			out_char(w->o, ',');
-		const char *name = ev->probe->members[i].name;
-		json_name(w->o, name);
-		out_char(w->o, ':');
-		json_value(w, ev, &v, name);
+		json_named(w, ev->probe, i);
+		json_value(w, ev, &v, ev->probe->members[i].name);
 	}
 }
 

@@ -11,6 +11,7 @@
 
 #include <tnf/stream.h>
 
+#include "analysis/attrs.h"
 #include "analysis/nest.h"
 #include "common/out.h"
 
@@ -35,6 +36,9 @@ struct json_values {
 	bool	  (*other)(void *arg, const struct tnf_event *, const struct tnf_value *,
 	    const char *name);
 	void	   *arg;
+	/* Texts that are the same for each event of a probe, made once; all zero at first.  NULL:
+	   they are made for each event. */
+	struct perprobe *names;
 };
 
 /* Writes a member of the event; 'name' is its name, or NULL. */
@@ -42,6 +46,7 @@ void json_value(struct json_values *, const struct tnf_event *, const struct tnf
     const char *name);
 /* "name":value,... of the members, without braces. */
 void json_args(struct json_values *, const struct tnf_event *);
+void json_names_free(struct perprobe *);
 /* ,"pid":...,"lwpid":...,"tid":... and ,"cpu":... if it is known */
 void json_who(struct out *, const struct tnf_event *);
 /* ,"probe":...,"keys":[...] and where the probe stands in its source, if that is known */

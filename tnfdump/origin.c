@@ -22,13 +22,15 @@ struct origin {
 	uint64_t	 names;		/* x->names of the file when 'own' was read */
 	bool		 has_clock;
 	int64_t		 clock;
-	uint32_t	 lwpid;		/* last thread looked up, and its task */
-	const struct tnf_context_task *task;
+	bool		 looked_up;	/* a thread was, and is: */
+	uint32_t	 lwpid;
+	const struct tnf_context_task *task;	/* of it, or NULL */
 };
 
 struct origins {
 	struct origin	*list, *latest;
 	unsigned	 n;
+	bool		 counted, stay;	/* origin_names_stay() */
 	struct usersyms	*symbols;	/* of processes; made when asked for */
 	struct unwinder	*unwinder;	/* likewise */
 	struct map	 containers;	/* struct origin_container by control group */
@@ -138,9 +140,10 @@ origin_live(struct dump *d, struct origin *o, int32_t tid, int64_t time)
 static const struct tnf_context_task *
 origin_task(struct origin *o, uint32_t lwpid)
 {
-	if (o->context != NULL && (o->task == NULL || o->lwpid != lwpid)) {
+	if (o->context != NULL && (!o->looked_up || o->lwpid != lwpid)) {
 		o->task = tnf_context_writer(o->context, (int32_t)lwpid);
 		o->lwpid = lwpid;
+		o->looked_up = o->task != NULL || o->live == NULL;
 	}
 	return o->task;
 }
@@ -358,6 +361,24 @@ origin_container(struct dump *d, const struct tnf_event *ev)
 	if (fresh && tnf_container_of(group, &c->group))
 		container_names(d, ev, c);
 	return *c->group.id != '\0' || *c->group.pod != '\0' ? c : NULL;
+}
+
+bool
+origin_names_stay(struct dump *d)
+{
+	struct origins *all = origins_of(d);
+	size_t n = 0;
+
+	if (!all->counted && d->follow == NULL) {
+		for (unsigned i = 0; i < d->n_inputs && n == 0; i++) {
+			const tnf_context_t *c = origin_context(d, d->inputs[i].file);
+			if (c != NULL)
+				tnf_context_formers(c, &n);
+		}
+		all->stay = n == 0;
+		all->counted = true;
+	}
+	return all->stay;
 }
 
 bool

@@ -41,6 +41,7 @@ struct origin_container {
 };
 const struct origin_container *origin_container(struct dump *, const struct tnf_event *);
 bool origin_tells_names(struct dump *);		/* does any of the files? */
+bool origin_names_stay(struct dump *);		/* has no thread had another name before? */
 /* True if both are of the same boot, or if one of them does not tell its boot. */
 bool origin_same_boot(const struct tnf_file *, const struct tnf_file *);
 /* The number to add to the file's times to get ns since 1970; false: not known. */

@@ -1,6 +1,7 @@
 /*
  * pipeline.c - stream -> filters -> output.
  */
+#include "analysis/json.h"
 #include "analysis/pretty-names.h"
 #include "tnfdump/around.h"
 #include "tnfdump/filter.h"
@@ -269,6 +270,7 @@ pipeline_run(struct dump *d)
 	    d->output->end(d) != 0)
 		d->status = STATUS_ERROR;
 	labels_free(d);
+	json_names_free(&d->names);
 	current_free(d);
 	around_free(d);
 }

@@ -6,6 +6,7 @@
 
 #include <tnf/stream.h>
 
+#include "analysis/attrs.h"
 #include "common/out.h"
 
 #define NAME	"tnfdump"
@@ -63,6 +64,7 @@ struct dump {
 
 	struct out out;			/* standard output */
 	struct out scratch;		/* json.c: text of one value; or empty */
+	struct perprobe names;		/* json.c: of members */
 	uint64_t nest_budget;		/* nest.h; as files are added */
 	bool	 partial_told;		/* the user was told of a value that is shown in part */
 	int	 status;		/* exit status */

@@ -363,7 +363,7 @@ print_json(struct dump *d, struct out *o, const struct tnf_event *ev, const stru
 {
 	struct json_pretty pretty = { d, o };
 	struct json_values w = { .o = o, .in = print_nest(d),
-	    .other = d->pretty ? json_pretty : NULL, .arg = &pretty };
+	    .other = d->pretty ? json_pretty : NULL, .arg = &pretty, .names = &d->names };
 
 	if (v != NULL)
 		json_value(&w, ev, v, name);

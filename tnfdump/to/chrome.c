@@ -21,6 +21,8 @@ struct chrome {
 	struct out	*o;
 	struct states	*states;
 	struct tasks	*tasks;		/* threads that are named */
+	struct tnf_event named;		/* the last event whose thread was found to be named */
+	struct perthread where;		/* formats_thread(): ,"pid":...,"tid":... */
 	struct tasks	*state_rows;	/* state rows that are named */
 	struct perprobe	 names;		/* formats_once(): ,"name":...,"cat":... */
 	int64_t		 first;
@@ -28,12 +30,13 @@ struct chrome {
 };
 
 static void
-chrome_entry(struct chrome *c, const char *phase, int64_t time)
+chrome_entry(struct chrome *c, char phase, int64_t time)
 {
-	out_str(c->o, c->started ? ",\n" : "\n");
+	if (c->started)
+		out_char(c->o, ',');
 	c->started = true;
-	out_lit(c->o, "{\"ph\":\"");
-	out_str(c->o, phase);
+	out_lit(c->o, "\n{\"ph\":\"");
+	out_char(c->o, phase);
 	out_lit(c->o, "\",\"ts\":");
 	tnf_out_us(c->o, time - c->first);
 }
@@ -45,6 +48,14 @@ chrome_where(struct out *o, int32_t pid, uint32_t lwpid)
 	tnf_out_i64(o, pid);
 	out_lit(o, ",\"tid\":");
 	tnf_out_u64(o, lwpid);
+}
+
+static void
+chrome_writer(struct dump *d, struct out *o, const struct tnf_event *ev)
+{
+	struct tnf_event who = formats_writer(d, ev);
+
+	chrome_where(o, who.pid, who.lwpid);
 }
 
 static void
@@ -65,13 +76,11 @@ chrome_probe(struct out *o, const struct tnf_probe *p)
 /* Begins an entry in the row of the event's thread, with the event's keys; if 'name' is
    NULL, without name and keys. */
 static void
-chrome_of(struct chrome *c, const char *phase, int64_t time, const struct tnf_event *ev,
+chrome_of(struct chrome *c, char phase, int64_t time, const struct tnf_event *ev,
     const char *name)
 {
-	struct tnf_event who = formats_writer(c->d, ev);
-
 	chrome_entry(c, phase, time);
-	chrome_where(c->o, who.pid, who.lwpid);
+	formats_thread(c->d, &c->where, ev, chrome_writer);
 	if (name == ev->probe->name)
 		formats_once(c->o, &c->names, ev->probe, chrome_probe);
 	else if (name != NULL)
@@ -91,7 +100,7 @@ chrome_details(struct chrome *c, const struct tnf_event *ev)
 static void
 name_state_row(struct chrome *c, const struct state_span *s, uint32_t row)
 {
-	chrome_entry(c, "M", c->first);
+	chrome_entry(c, 'M', c->first);
 	chrome_where(c->o, hosts_pid(c->d, s->host, s->pid), row);
 	out_lit(c->o, ",\"name\":\"thread_name\",\"args\":{\"name\":\"state of ");
 	if (s->lwpid != 0)
@@ -111,7 +120,7 @@ chrome_span(void *arg, const struct state_span *s)
 
 	if (tasks_seen(c->state_rows, &who) & TASK_NEW_THREAD)
 		name_state_row(c, s, row);
-	chrome_entry(c, "X", s->start);
+	chrome_entry(c, 'X', s->start);
 	chrome_where(c->o, who.pid, row);
 	chrome_named(c->o, state_name(s->state), "state");
 	out_lit(c->o, ",\"dur\":");
@@ -140,7 +149,7 @@ chrome_name(struct chrome *c, const struct tnf_event *ev, const char *what, cons
 {
 	if (name == NULL)
 		return;
-	chrome_of(c, "M", c->first, ev, NULL);
+	chrome_of(c, 'M', c->first, ev, NULL);
 	out_lit(c->o, ",\"name\":\"");
 	out_str(c->o, what);
 	out_lit(c->o, "\",\"args\":{\"name\":");
@@ -152,9 +161,12 @@ chrome_name(struct chrome *c, const struct tnf_event *ev, const char *what, cons
 static void
 chrome_introduce(struct chrome *c, const struct tnf_event *ev)
 {
+	if (formats_same_thread(ev, &c->named))
+		return;
 	struct tnf_event who = formats_writer(c->d, ev);
 	unsigned fresh = tasks_seen(c->tasks, &who);
 
+	c->named = *ev;
 	if (fresh & TASK_NEW_PROCESS) {
 		char *name = formats_process(c->d, ev);
 		chrome_name(c, ev, "process_name", name);
@@ -170,7 +182,7 @@ chrome_instant(struct chrome *c, const struct tnf_event *ev)
 	char text[MARK_TEXT_MAX];
 	bool mark = mark_text(ev, text);
 
-	chrome_of(c, "i", ev->time, ev, mark ? text : ev->probe->name);
+	chrome_of(c, 'i', ev->time, ev, mark ? text : ev->probe->name);
 	/* A mark is global: viewers draw it as a line across the whole view. */
 	out_lit(c->o, ",\"s\":\"");
 	out_char(c->o, mark ? 'g' : 't');
@@ -182,7 +194,7 @@ chrome_instant(struct chrome *c, const struct tnf_event *ev)
 static void
 chrome_slice(struct chrome *c, const struct pair_slice *s, const struct tnf_event *end)
 {
-	chrome_of(c, "X", s->start->time, s->start, pretty_slice_name(s));
+	chrome_of(c, 'X', s->start->time, s->start, pretty_slice_name(s));
 	out_lit(c->o, ",\"dur\":");
 	tnf_out_us(c->o, s->duration);
 	out_lit(c->o, ",\"args\":{\"start\":{");
@@ -193,7 +205,7 @@ chrome_slice(struct chrome *c, const struct pair_slice *s, const struct tnf_even
 }
 
 static void
-chrome_async(struct chrome *c, const char *phase, const struct pair_slice *s,
+chrome_async(struct chrome *c, char phase, const struct pair_slice *s,
     const struct tnf_event *ev)
 {
 	chrome_of(c, phase, ev->time, s->start, s->name);
@@ -214,8 +226,8 @@ chrome_ended(struct chrome *c, const struct pair_slice *s, const struct tnf_even
 		return;
 	}
 	if (!s->start_kept)
-		chrome_async(c, "b", s, s->start);
-	chrome_async(c, "e", s, ev);
+		chrome_async(c, 'b', s, s->start);
+	chrome_async(c, 'e', s, ev);
 }
 
 int
@@ -237,7 +249,7 @@ chrome_event(struct dump *d, const struct tnf_event *ev)
 	else if (kept && (role == PAIR_NONE || !s.kept))
 		chrome_instant(c, ev);
 	else if (kept && s.rule->async)
-		chrome_async(c, "b", &s, ev);
+		chrome_async(c, 'b', &s, ev);
 	return c->o->error != 0 ? -1 : 0;
 }
 
@@ -249,7 +261,7 @@ chrome_unfinished(void *arg, const struct pair_slice *s)
 
 	if (s->rule->async)
 		return;
-	chrome_of(c, "B", s->start->time, s->start, pretty_slice_name(s));
+	chrome_of(c, 'B', s->start->time, s->start, pretty_slice_name(s));
 	chrome_details(c, s->start);
 	out_char(c->o, '}');
 }
@@ -263,6 +275,7 @@ chrome_end(struct dump *d)
 	states_end(c->states);
 	out_lit(c->o, "\n]}\n");
 	formats_once_free(&c->names);
+	formats_thread_free(&c->where);
 	tasks_free(c->tasks);
 	tasks_free(c->state_rows);
 	free(c);

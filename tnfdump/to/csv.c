@@ -20,6 +20,8 @@ struct csv {
 	struct dump	*d;
 	struct out	*o;
 	struct out	 args;		/* the JSON of one row, before quoting */
+	struct perthread who, groups;	/* formats_thread() */
+	struct perprobe	 probes;	/* formats_once() */
 };
 
 int
@@ -38,41 +40,49 @@ csv_begin(struct dump *d)
 	return 0;
 }
 
-/* Writes a field, quoted if it holds separators, quotes or line ends. */
 static void
-csv_field(struct csv *c, const char *s, size_t n)
+csv_quoted(struct out *o, const char *s, size_t n)
 {
-	struct out *o = c->o;
 	const char *end = s + n, *part;
-	bool quote = false;
 
-	for (size_t i = 0; i < n && !quote; i++)
-		quote = s[i] == '"' || s[i] == ',' || s[i] == '\n' || s[i] == '\r';
-	if (!quote) {
-		print_chars(c->o, s, n);
-		return;
-	}
 	out_char(o, '"');
 	/* A fast path for the usual case: no terminal and a short text. */
 	if (!o->escape && n <= OUT_MARGIN / 4) {
+		out_room(o);
+		char *p = o->p;
 		for (; s < end; s++) {
-			*o->p++ = *s;
-			if (*s == '"')
-				*o->p++ = '"';
+			p[0] = *s;
+			p[1] = '"';
+			p += 1 + (*s == '"');
 		}
-		out_char(o, '"');
+		*p++ = '"';
+		o->p = p;
 		return;
 	}
 	for (; s < end; s = part + 1) {
 		if ((part = memchr(s, '"', (size_t)(end - s))) == NULL)
 			part = end;
-		print_chars(c->o, s, (size_t)(part - s));
+		print_chars(o, s, (size_t)(part - s));
 		if (part < end)
 			out_lit(o, "\"\"");
 		else
 			break;
 	}
 	out_char(o, '"');
+}
+
+/* Writes a field, quoted if it holds separators, quotes or line ends. */
+static void
+csv_field(struct out *o, const char *s, size_t n)
+{
+	bool quote = false;
+
+	for (size_t i = 0; i < n && !quote; i++)
+		quote = s[i] == '"' || s[i] == ',' || s[i] == '\n' || s[i] == '\r';
+	if (quote)
+		csv_quoted(o, s, n);
+	else
+		print_chars(o, s, n);
 }
 
 static void
@@ -82,35 +92,71 @@ csv_args(struct csv *c, const struct tnf_event *ev)
 	out_char(&c->args, '{');
 	print_json(c->d, &c->args, ev, NULL, NULL);
 	out_char(&c->args, '}');
-	csv_field(c, c->args.base, out_size(&c->args));
+	csv_field(c->o, c->args.base, out_size(&c->args));
 }
 
 /* Writes a text that is not UTF-8 with each byte as a character, so that the whole file is
    UTF-8. */
 static void
-csv_bytes(struct csv *c, const char *s)
+csv_bytes(struct out *o, const char *s)
 {
-	struct out *o = &c->args;
+	struct out chars;
 
-	o->p = o->base;
+	tnf_out_memory(&chars);
 	for (; *s != '\0'; s++) {
 		unsigned char b = (unsigned char)*s;
 
 		if (b >= 0x80)
-			out_char(o, (char)(0xc0 | b >> 6));
-		out_char(o, (char)(b >= 0x80 ? 0x80 | (b & 0x3f) : b));
+			out_char(&chars, (char)(0xc0 | b >> 6));
+		out_char(&chars, (char)(b >= 0x80 ? 0x80 | (b & 0x3f) : b));
 	}
-	csv_field(c, o->base, out_size(o));
+	csv_field(o, chars.base, out_size(&chars));
+	tnf_out_close(&chars);
 }
 
 static void
-csv_text(struct csv *c, const char *s)
+csv_text(struct out *o, const char *s)
 {
 	if (s != NULL && tnf_utf8_is_valid(s, strlen(s)))
-		csv_field(c, s, strlen(s));
+		csv_field(o, s, strlen(s));
 	else if (s != NULL)
-		csv_bytes(c, s);
-	out_char(c->o, ',');
+		csv_bytes(o, s);
+	out_char(o, ',');
+}
+
+static void
+csv_who(struct dump *d, struct out *o, const struct tnf_event *ev)
+{
+	tnf_out_i64(o, ev->pid);
+	out_char(o, ',');
+	tnf_out_u64(o, ev->lwpid);
+	out_char(o, ',');
+	if (ev->kernel) {
+		tnf_out_0x(o, ev->tid);
+	} else
+		tnf_out_u64(o, ev->tid);
+	out_char(o, ',');
+	if (ev->cpu >= 0)
+		tnf_out_i64(o, ev->cpu);
+	out_char(o, ',');
+	csv_text(o, origin_comm(d, ev));
+}
+
+static void
+csv_probe(struct out *o, const struct tnf_probe *p)
+{
+	csv_text(o, p->name);
+	csv_text(o, p->keys);
+}
+
+static void
+csv_group(struct dump *d, struct out *o, const struct tnf_event *ev)
+{
+	const char *cgroup = origin_cgroup(d, ev);
+
+	out_char(o, ',');
+	if (cgroup != NULL)
+		csv_field(o, cgroup, strlen(cgroup));
 }
 
 static void
@@ -132,31 +178,15 @@ csv_event(struct dump *d, const struct tnf_event *ev)
 {
 	struct csv *c = d->state;
 	struct out *o = c->o;
-	const char *cgroup;
 
 	csv_times(c, ev);
-	tnf_out_i64(o, ev->pid);
-	out_char(o, ',');
-	tnf_out_u64(o, ev->lwpid);
-	out_char(o, ',');
-	if (ev->kernel) {
-		tnf_out_0x(o, ev->tid);
-	} else
-		tnf_out_u64(o, ev->tid);
-	out_char(o, ',');
-	if (ev->cpu >= 0)
-		tnf_out_i64(o, ev->cpu);
-	out_char(o, ',');
-	csv_text(c, origin_comm(c->d, ev));
-	csv_text(c, ev->probe->name);
-	csv_text(c, ev->probe->keys);
+	formats_thread(d, &c->who, ev, csv_who);
+	formats_once(o, &c->probes, ev->probe, csv_probe);
 	csv_args(c, ev);
-	out_char(o, ',');
-	if ((cgroup = origin_cgroup(c->d, ev)) != NULL)
-		csv_field(c, cgroup, strlen(cgroup));
+	formats_thread(d, &c->groups, ev, csv_group);
 	if (d->hosts != NULL) {
 		out_char(o, ',');
-		csv_text(c, host_name(d, ev));
+		csv_text(o, host_name(d, ev));
 		out_char(o, d->unordered ? '1' : '0');
 	}
 	out_lit(o, "\r\n");
@@ -169,6 +199,9 @@ csv_end(struct dump *d)
 	struct csv *c = d->state;
 
 	tnf_out_close(&c->args);
+	formats_thread_free(&c->who);
+	formats_thread_free(&c->groups);
+	formats_once_free(&c->probes);
 	free(c);
 	return 0;
 }

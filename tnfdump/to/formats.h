@@ -53,6 +53,22 @@ struct tnf_event formats_writer(struct dump *, const struct tnf_event *);
 void formats_once(struct out *, struct perprobe *, const struct tnf_probe *,
     void (*make)(struct out *, const struct tnf_probe *));
 void formats_once_free(struct perprobe *);
+/* Text that all events of a thread share while it stays on its CPU and keeps its name: 'make'
+   writes it when one of these has changed, and for each event of a trace that is followed. */
+#define THREAD_TEXTS	16	/* remembered */
+
+struct perthread {
+	struct {
+		struct tnf_event of;
+		const char *comm;
+		struct out text;
+	} last[THREAD_TEXTS];
+};
+
+void formats_thread(struct dump *, struct perthread *, const struct tnf_event *,
+    void (*make)(struct dump *, struct out *, const struct tnf_event *));
+void formats_thread_free(struct perthread *);
+bool formats_same_thread(const struct tnf_event *, const struct tnf_event *);
 /* The name of the event's process, with --hosts as "web1: nginx", to be freed; or NULL. */
 char *formats_process(struct dump *, const struct tnf_event *);
 

@@ -17,6 +17,7 @@
 struct jsonl {
 	struct dump	*d;
 	struct out	*o;
+	struct perthread who;		/* formats_thread(): ,"pid":... */
 	struct perprobe	 middle;	/* formats_once(): ,"probe":...,"args":{ */
 	bool		 started;
 };
@@ -93,18 +94,36 @@ make_middle(struct out *o, const struct tnf_probe *p)
 }
 
 static void
-jsonl_host(struct jsonl *j, const struct tnf_event *ev)
+jsonl_host(struct dump *d, struct out *o, const struct tnf_event *ev)
 {
 	uint32_t lwpid;
 	int32_t pid;
 
-	origin_host(j->d, ev, &pid, &lwpid);
+	origin_host(d, ev, &pid, &lwpid);
 	if (pid == ev->pid && lwpid == ev->lwpid)
 		return;
-	out_lit(j->o, ",\"host_pid\":");
-	tnf_out_i64(j->o, pid);
-	out_lit(j->o, ",\"host_lwpid\":");
-	tnf_out_u64(j->o, lwpid);
+	out_lit(o, ",\"host_pid\":");
+	tnf_out_i64(o, pid);
+	out_lit(o, ",\"host_lwpid\":");
+	tnf_out_u64(o, lwpid);
+}
+
+static void
+make_who(struct dump *d, struct out *o, const struct tnf_event *ev)
+{
+	const char *comm, *cgroup;
+
+	json_who(o, ev);
+	if (!ev->kernel)
+		jsonl_host(d, o, ev);
+	if ((comm = origin_comm(d, ev)) != NULL) {
+		out_lit(o, ",\"comm\":");
+		json_cstring(o, comm);
+	}
+	if ((cgroup = origin_cgroup(d, ev)) != NULL) {
+		out_lit(o, ",\"cgroup\":");
+		json_cstring(o, cgroup);
+	}
 }
 
 int
@@ -112,7 +131,6 @@ jsonl_event(struct dump *d, const struct tnf_event *ev)
 {
 	struct jsonl *j = d->state;
 	struct out *o = j->o;
-	const char *comm, *cgroup;
 	int64_t wall;
 
 	if (!j->started) {
@@ -132,17 +150,7 @@ jsonl_event(struct dump *d, const struct tnf_event *ev)
 		if (d->unordered)
 			out_lit(o, ",\"unordered\":true");
 	}
-	json_who(o, ev);
-	if (!ev->kernel)
-		jsonl_host(j, ev);
-	if ((comm = origin_comm(j->d, ev)) != NULL) {
-		out_lit(o, ",\"comm\":");
-		json_cstring(o, comm);
-	}
-	if ((cgroup = origin_cgroup(j->d, ev)) != NULL) {
-		out_lit(o, ",\"cgroup\":");
-		json_cstring(o, cgroup);
-	}
+	formats_thread(d, &j->who, ev, make_who);
 	formats_once(o, &j->middle, ev->probe, make_middle);
 	print_json(d, o, ev, NULL, NULL);
 	out_lit(o, "}}\n");
@@ -154,6 +162,7 @@ jsonl_end(struct dump *d)
 {
 	struct jsonl *j = d->state;
 
+	formats_thread_free(&j->who);
 	formats_once_free(&j->middle);
 	free(j);
 	return 0;

@@ -126,11 +126,12 @@ struct once {
 };
 
 static void
-once_make(struct once *t, const struct tnf_probe *p, void (*make)(struct out *, const struct tnf_probe *))
+once_make(struct once *t, const struct out *to, const struct tnf_probe *p, void (*make)(struct out *, const struct tnf_probe *))
 {
 	struct out o;
 
 	tnf_out_memory(&o);
+	o.escape = to->escape;
 	make(&o, p);
 	t->len = out_size(&o);
 	t->text = tnf_xstrndup(o.base, t->len);
@@ -144,7 +145,7 @@ formats_once(struct out *o, struct perprobe *all, const struct tnf_probe *p,
 	struct once *t = perprobe(all, p, sizeof(*t));
 
 	if (t->text == NULL)
-		once_make(t, p, make);
+		once_make(t, o, p, make);
 	tnf_out_bytes(o, t->text, t->len);
 }
 
@@ -156,4 +157,37 @@ formats_once_free(struct perprobe *all)
 	for (size_t i = 0; i < all->n; i++)
 		free(t[i].text);
 	free(t);
+}
+
+bool
+formats_same_thread(const struct tnf_event *a, const struct tnf_event *b)
+{
+	return a->lwpid == b->lwpid && a->pid == b->pid && a->tid == b->tid && a->file == b->file &&
+	    a->cpu == b->cpu && a->kernel == b->kernel;
+}
+
+void
+formats_thread(struct dump *d, struct perthread *all, const struct tnf_event *ev,
+    void (*make)(struct dump *, struct out *, const struct tnf_event *))
+{
+	unsigned i = (ev->lwpid ^ (unsigned)ev->cpu) % THREAD_TEXTS;
+	struct out *text = &all->last[i].text;
+	const char *comm = origin_names_stay(d) ? NULL : origin_comm(d, ev);
+
+	if (text->base == NULL || d->follow != NULL || comm != all->last[i].comm ||
+	    !formats_same_thread(&all->last[i].of, ev)) {
+		tnf_out_again(text);
+		text->escape = d->out.escape;
+		make(d, text, ev);
+		all->last[i].of = *ev;
+		all->last[i].comm = comm;
+	}
+	tnf_out_bytes(&d->out, text->base, out_size(text));
+}
+
+void
+formats_thread_free(struct perthread *all)
+{
+	for (unsigned i = 0; i < THREAD_TEXTS; i++)
+		tnf_out_close(&all->last[i].text);
 }
