@@ -88,15 +88,23 @@ frames_unwound(struct dump *d, const struct tnf_event *ev, struct frame ret[FRAM
 	return n;
 }
 
+/* False for most members, which then need not be read. */
+static bool
+may_be_stack(const struct tnf_type *t)
+{
+	return t->kind != TNF_K_STRING && (t->kind < TNF_K_SCALAR || t->kind > TNF_K_FLOAT64);
+}
+
 unsigned
 frames_of(struct dump *d, const struct tnf_event *ev, struct frame ret[FRAMES_MAX])
 {
 	struct tnf_value v;
-	unsigned n = frames_unwound(d, ev, ret);
+	unsigned n = ev->kernel ? frames_unwound(d, ev, ret) : 0;
 	int instead = n > 0 ? perprobe_member(ev->probe, "user") : -1;
 
 	for (unsigned i = ev->probe->n_members; i-- > 0; )
-		if ((int)i != instead && tnf_event_value(ev, i, &v) && !v.null && v.kind == TNF_K_ARRAY)
+		if ((int)i != instead && may_be_stack(ev->probe->members[i].type) &&
+		    tnf_event_value(ev, i, &v) && !v.null && v.kind == TNF_K_ARRAY)
 			n += read_stack(d, ev, &v, ret + n, FRAMES_MAX - n);
 	return n;
 }

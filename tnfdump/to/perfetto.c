@@ -48,6 +48,9 @@ struct perfetto {
 	struct out	 packet, inner, note, frame, text;	/* being built */
 	struct states	*states;
 	struct tasks	*tasks;
+	struct tnf_event described;	/* the last event whose thread was found to be described, */
+	uint64_t	 track;		/* and its track */
+	struct perprobe	 names;		/* formats_once(): name and categories */
 	struct tasks	*state_tracks;
 	bool		 clocks;
 	bool		 marks;		/* their track has been described */
@@ -147,6 +150,8 @@ describe_track(struct perfetto *p, uint64_t uuid, uint64_t parent, const char *n
 static uint64_t
 perfetto_introduce(struct perfetto *p, const struct tnf_event *ev)
 {
+	if (formats_same_thread(ev, &p->described))
+		return p->track;
 	struct tnf_event who = formats_writer(p->d, ev);
 	unsigned fresh = tasks_seen(p->tasks, &who);
 
@@ -157,7 +162,39 @@ perfetto_introduce(struct perfetto *p, const struct tnf_event *ev)
 	}
 	if (fresh != 0)
 		describe_thread(p, who.pid, who.lwpid, origin_comm_last(p->d, ev));
-	return thread_track(who.pid, who.lwpid);
+	p->described = *ev;
+	return p->track = thread_track(who.pid, who.lwpid);
+}
+
+/* Writes an annotation that is a number or a string, with its size in front; false: it has to be
+   put together first. */
+static bool
+note_directly(struct perfetto *p, const struct tnf_value *v, const char *name)
+{
+	size_t n = strlen(name), size;
+
+	if (v->null || p->d->pretty)
+		return false;
+	switch (v->kind) {
+	case TNF_K_INT8: case TNF_K_INT16: case TNF_K_INT32: case TNF_K_INT64:
+		size = 1 + proto_varint_size((uint64_t)v->u.i);
+		break;
+	case TNF_K_STRING:
+		if (v->cut || v->type->blob)
+			return false;
+		size = proto_bytes_size(v->u.s.len);
+		break;
+	default:
+		return false;
+	}
+	proto_varint(&p->inner, EVENT_ANNOTATION << 3 | 2);
+	proto_varint(&p->inner, proto_bytes_size(n) + size);
+	proto_bytes(&p->inner, NOTE_NAME, name, n);
+	if (v->kind == TNF_K_STRING)
+		proto_bytes(&p->inner, NOTE_STRING, v->u.s.chars, v->u.s.len);
+	else
+		proto_u64(&p->inner, NOTE_INT, (uint64_t)v->u.i);
+	return true;
 }
 
 /* Writes a value as an annotation; records and arrays become JSON. */
@@ -206,9 +243,12 @@ perfetto_notes(struct perfetto *p, const struct tnf_event *ev)
 	for (unsigned i = 0; i < ev->probe->n_members; i++) {
 		if (!tnf_event_value(ev, i, &v))
 			break;
-		proto_str(&p->note, NOTE_NAME, ev->probe->members[i].name);
+		const char *name = ev->probe->members[i].name;
+		if (note_directly(p, &v, name))
+			continue;
+		proto_str(&p->note, NOTE_NAME, name);
 		if (!v.null)
-			note_value(p, ev, &v, ev->probe->members[i].name);
+			note_value(p, ev, &v, name);
 		proto_message(&p->inner, EVENT_ANNOTATION, &p->note);
 	}
 }
@@ -238,25 +278,46 @@ perfetto_stack(struct perfetto *p, const struct tnf_event *ev)
 		proto_message(&p->inner, EVENT_CALLSTACK, &p->note);
 }
 
+/* Writes the track event that is in p->inner, as most packets are. */
+static void
+event_packet(struct perfetto *p, int64_t time)
+{
+	size_t before = 1 + proto_varint_size((uint64_t)time) + 3, behind = 2;
+
+	proto_varint(p->o, TRACE_PACKET << 3 | 2);
+	proto_varint(p->o, before + proto_bytes_size(out_size(&p->inner)) + behind);
+	proto_u64(p->o, PACKET_TIMESTAMP, (uint64_t)time);
+	proto_u64(p->o, PACKET_CLOCK_ID, CLOCK_MONOTONIC_ID);
+	proto_message(p->o, PACKET_TRACK_EVENT, &p->inner);
+	proto_u64(p->o, PACKET_SEQUENCE, 1);
+}
+
+static void
+name_and_categories(struct out *o, const struct tnf_probe *probe)
+{
+	proto_str(o, EVENT_NAME, probe->name);
+	if (*probe->keys != '\0')
+		proto_str(o, EVENT_CATEGORY, probe->keys);
+}
+
 /* Writes a track event; its categories and arguments come from 'ev', which may be NULL. */
 static void
 track_event(struct perfetto *p, int64_t time, unsigned type, uint64_t track,
     const char *name, const struct tnf_event *ev)
 {
-	proto_u64(&p->packet, PACKET_TIMESTAMP, (uint64_t)time);
-	proto_u64(&p->packet, PACKET_CLOCK_ID, CLOCK_MONOTONIC_ID);
 	proto_u64(&p->inner, EVENT_TYPE, type);
 	proto_u64(&p->inner, EVENT_TRACK, track);
-	if (name != NULL)
+	if (ev != NULL && name == ev->probe->name)
+		formats_once(&p->inner, &p->names, ev->probe, name_and_categories);
+	else if (name != NULL)
 		proto_str(&p->inner, EVENT_NAME, name);
 	if (ev != NULL) {
-		if (*ev->probe->keys != '\0')
+		if (name != ev->probe->name && *ev->probe->keys != '\0')
 			proto_str(&p->inner, EVENT_CATEGORY, ev->probe->keys);
 		perfetto_notes(p, ev);
 		perfetto_stack(p, ev);
 	}
-	proto_message(&p->packet, PACKET_TRACK_EVENT, &p->inner);
-	perfetto_finish(p);
+	event_packet(p, time);
 }
 
 static void
@@ -372,6 +433,7 @@ perfetto_end(struct dump *d)
 	struct perfetto *p = d->state;
 
 	states_end(p->states);
+	formats_once_free(&p->names);
 	tasks_free(p->tasks);
 	tasks_free(p->state_tracks);
 	tnf_out_close(&p->packet);

@@ -13,9 +13,24 @@ static inline void
 proto_varint(struct out *o, uint64_t v)
 {
 	out_room(o);
+	char *p = o->p;		/* what is written might be o->p itself, for all that the compiler knows */
 	for (; v >= 0x80; v >>= 7)
-		*o->p++ = (char)(v | 0x80);
-	*o->p++ = (char)v;
+		*p++ = (char)(v | 0x80);
+	*p++ = (char)v;
+	o->p = p;
+}
+
+/* How many bytes v takes, and a field of so many bytes with a number up to 15. */
+static inline size_t
+proto_varint_size(uint64_t v)
+{
+	return (70 - (unsigned)__builtin_clzll(v | 1)) / 7;
+}
+
+static inline size_t
+proto_bytes_size(size_t n)
+{
+	return 1 + proto_varint_size(n) + n;
 }
 
 static inline void
