@@ -229,7 +229,7 @@ members_make(struct members *m, struct member_table *t,
 	if (t->n > 0) {
 		char table[32];
 
-		snprintf(table, sizeof(table), "members %lld", (long long)number);
+		snprintf(table, sizeof(table), "\"members %lld\"", (long long)number);
 		sqlite_rows_begin(&t->rows, m->db, table, (int)t->n + 1);
 	}
 	SQL_ROW(m->db, m->probe, "issssi", t->probe, SQL_TEXT(p->name),

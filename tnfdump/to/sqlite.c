@@ -32,6 +32,8 @@ static const char schema[] =
     "CREATE TABLE events (id INTEGER PRIMARY KEY, time INTEGER NOT NULL,"
     " pid INTEGER, lwpid INTEGER, tid, cpu INTEGER,"
     " file INTEGER REFERENCES files(id), probe INTEGER REFERENCES probes(id));"
+    /* Its rows come in order of time: sorting them later would take longer. */
+    "CREATE INDEX events_time ON events (time);"
     "CREATE TABLE hosts (id INTEGER PRIMARY KEY, name TEXT, clock_offset INTEGER,"
     " clock_error INTEGER, source TEXT, moved INTEGER);"
     "CREATE TABLE unordered (event INTEGER PRIMARY KEY REFERENCES events(id));"
@@ -56,7 +58,6 @@ static const char schema[] =
 
 /* Run after all rows are inserted: one pass over the table is faster than work for each row. */
 static const char summary[] =
-    "CREATE INDEX events_time ON events (time);"
     "CREATE INDEX pairs_start ON pairs (start);"
     "CREATE INDEX states_start ON states (start);"
     "CREATE INDEX sleeps_woken ON sleeps (woken);"
@@ -64,8 +65,6 @@ static const char summary[] =
     "INSERT INTO processes SELECT pid, max(CASE WHEN lwpid = pid THEN comm END),"
     " min(first), max(last), sum(events), host, max(program), max(cgroup) FROM threads"
     " GROUP BY host, pid;"
-    "UPDATE files SET (first, last, events) = (SELECT min(time), max(time),"
-    " count(*) FROM events WHERE file = files.id);"
     "CREATE VIEW log AS SELECT e.id, e.time,"
     " (e.time + f.clock) / 1e9 AS unix, e.pid, e.lwpid, e.cpu, t.comm,"
     " p.name AS probe, p.keys, h.name AS host FROM events e"
@@ -201,7 +200,7 @@ rows_prepare(const struct sqlite_rows *r, const char *before, const char *after)
 	struct out o;
 
 	tnf_out_memory(&o);
-	tnf_out_format(&o, "INSERT INTO \"%s\" %s", r->table, before);
+	tnf_out_format(&o, "INSERT INTO %s %s", r->table, before);
 	for (int i = 0; i < ROWS * r->columns; i++)
 		out_str(&o, i == 0 ? "(?" : i % r->columns == 0 ? "),(?" : ",?");
 	tnf_out_format(&o, ")%s", after);
@@ -233,7 +232,7 @@ sqlite_rows_put(struct sqlite_rows *r)
 	r->n = 0;
 }
 
-/* Inserts the last rows: a row whose first column, the key, is null is none. */
+/* Inserts the last rows: a row whose first column is null is none. */
 void
 sqlite_rows_end(struct sqlite_rows *r)
 {
@@ -291,6 +290,11 @@ struct sql_thread {
 	int64_t	 events;
 };
 
+/* What was put out of a file. */
+struct sql_seen {
+	int64_t	 first, last, events;
+};
+
 struct sql {
 	struct sqlite	 db;
 	struct dump	*d;
@@ -299,6 +303,7 @@ struct sql {
 	struct states	*states;
 	struct map	 threads;	/* by pid and lwpid: struct sql_thread */
 	struct sql_thread *oldest, **end, *latest;
+	struct sql_seen	*files;		/* in the order of the inputs */
 	struct sqlite_rows event;
 	sqlite3_stmt	*pair, *state, *unordered;
 	int64_t		 id;		/* of the newest event */
@@ -392,7 +397,9 @@ sqlite_begin(struct dump *d)
 	q->d = d;
 	sqlite_create(&q->db, d->path);
 	sqlite_run(&q->db, schema);
-	sqlite_rows_begin(&q->event, &q->db, "events", 8);
+	/* The id is left to SQLite, which then need not look whether there is such a row. */
+	sqlite_rows_begin(&q->event, &q->db,
+	    "events (time, pid, lwpid, tid, cpu, file, probe)", 7);
 	q->pair = sqlite_prepare(&q->db,
 	    "INSERT INTO pairs VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?)");
 	q->state = sqlite_prepare(&q->db,
@@ -404,6 +411,7 @@ sqlite_begin(struct dump *d)
 	states_window(q->states, d->low, d->high);
 	tnf_map_init(&q->threads, sizeof(struct sql_thread));
 	q->end = &q->oldest;
+	q->files = tnf_xcalloc(d->n_inputs, sizeof(*q->files));
 	sql_hosts(q);
 	sql_files(q);
 	return q->db.error == NULL ? 0 : sql_fail(q);
@@ -453,6 +461,28 @@ sql_count(struct sql *q, const struct tnf_event *ev)
 }
 
 static void
+sql_see(struct sql_seen *s, int64_t time)
+{
+	if (s->events == 0 || time < s->first)
+		s->first = time;
+	if (s->events == 0 || time > s->last)
+		s->last = time;
+	s->events++;
+}
+
+static void
+sql_seen(struct sql *q)
+{
+	sqlite3_stmt *row = sqlite_prepare(&q->db,
+	    "UPDATE files SET first = ?2, last = ?3, events = ?4 WHERE id = ?1");
+
+	for (unsigned i = 0; i < q->d->n_inputs; i++)
+		SQL_ROW(&q->db, row, q->files[i].events > 0 ? "iiii" : "i--i", i + 1,
+		    q->files[i].first, q->files[i].last, q->files[i].events);
+	sqlite3_finalize(row);
+}
+
+static void
 sql_threads(struct sql *q)
 {
 	sqlite3_stmt *row = sqlite_prepare(&q->db,
@@ -488,11 +518,16 @@ sql_file_of(const struct sql *q, const struct tnf_event *ev)
 static void
 sql_event(struct sql *q, const struct tnf_event *ev)
 {
-	const int64_t row[] = { ++q->id, ev->time, ev->pid, ev->lwpid, (int64_t)ev->tid, ev->cpu,
-		sql_file_of(q, ev), members_probe(q->members, ev->probe) };
+	int64_t file = sql_file_of(q, ev);
+	const int64_t row[] = { ev->time, ev->pid, ev->lwpid, (int64_t)ev->tid, ev->cpu, file,
+		members_probe(q->members, ev->probe) };
+
+	if (file > 0)
+		sql_see(&q->files[file - 1], ev->time);
+	q->id++;
 
 	sqlite_bind(q->event.insert, sqlite_rows_next(&q->event),
-	    ev->kernel ? "iiiixoii" : "iiiiioii", row);
+	    ev->kernel ? "iiixoii" : "iiiioii", row);
 	sqlite_rows_put(&q->event);
 	members_add(q->members, ev, q->id);
 	if (q->d->unordered)
@@ -547,6 +582,7 @@ sqlite_end(struct dump *d)
 	sleeps_free(q->sleeps);
 	if (q->db.error == NULL) {
 		sql_threads(q);
+		sql_seen(q);
 		sqlite_run(&q->db, summary);
 		sqlite_commit(&q->db);
 		if (q->db.error != NULL)
@@ -554,6 +590,7 @@ sqlite_end(struct dump *d)
 	}
 	sqlite_close(&q->db);
 	sql_free_threads(q);
+	free(q->files);
 	free(q);
 	d->state = NULL;
 	return rc;

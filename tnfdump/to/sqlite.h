@@ -47,7 +47,7 @@ void sqlite_bind(sqlite3_stmt *, int before, const char *kinds, const int64_t *)
 struct sqlite_rows {
 	struct sqlite	*db;
 	sqlite3_stmt	*insert;
-	char		*table;
+	char		*table;		/* as SQL has it, with or without its columns */
 	int		 columns, n;
 };
 
