@@ -13,6 +13,7 @@
 #include "tnfdump/hosts.h"
 #include "tnfdump/origin.h"
 #include "tnfdump/text/pretty.h"
+#include "tnfdump/to/formats.h"
 #include "tnfdump/to/html.h"
 
 #define NAMES_MAX	50000	/* names for each member; further values stay numbers */
@@ -299,6 +300,8 @@ html_members_json(struct html_members *h, struct out *o, html_put_fn *put, void 
 struct html_threads {
 	struct dump	*d;
 	struct map	 numbers;	/* struct html_thread_key -> uint32_t */
+	struct tnf_event last;		/* the last one that was asked about, */
+	uint32_t	 of_last;	/* and the number of its thread */
 	struct out	 json;
 };
 
@@ -360,9 +363,12 @@ html_thread_writer(struct html_threads *t, const struct tnf_event *ev)
 {
 	struct html_thread_key key = { ev->pid, ev->lwpid, 0, tnf_file_host(ev->file) };
 
+	if (formats_same_thread(ev, &t->last))
+		return t->of_last;
 	if (!ev->kernel)	/* a process in a container has other numbers */
 		origin_host(t->d, ev, &key.pid, &key.lwpid);
-	return html_thread(t, key, ev);
+	t->last = *ev;
+	return t->of_last = html_thread(t, key, ev);
 }
 
 const struct out *
