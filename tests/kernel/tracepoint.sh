@@ -87,7 +87,7 @@ taskset -cp "$cpu" "$held" >/dev/null || fail "taskset"
 echo "$held" >"$ring/set_event_pid"
 "$kpctl" filter follow "$held" && "$kpctl" filter on && "$kpctl" on || fail "on"
 for e in $have; do echo 1 >"$ring/events/$e/enable" || fail "tracefs: $e"; done
-equal "programs of one tracepoint alone" "$(ls /sys/fs/bpf/tnf/prog | grep -c '^import_raw-')" $alone
+equal "programs of one tracepoint alone" "$(find /sys/fs/bpf/tnf/prog -name 'import_raw-*' | wc -l)" $alone
 released
 wait "$held" || fail "load: $(cat "$TMP/err")"
 "$kpctl" off || fail "off"
