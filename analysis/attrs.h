@@ -1,12 +1,14 @@
 /*
- * attrs.h - what the definition of a probe says, and data that users of events keep for
- * each probe.
+ * attrs.h - what a trace says beside its events: the definition of a probe, with data that
+ * users of events keep for each probe, and how many events are missing.
  */
 #ifndef ANALYSIS_ATTRS_H
 #define ANALYSIS_ATTRS_H
 
+#include <stdint.h>
 #include <string.h>
 
+#include <tnf/com.h>
 #include <tnf/stream.h>
 
 #include "common/xalloc.h"
@@ -62,5 +64,33 @@ member_value(const struct tnf_event *ev, const char *name, struct tnf_value *v)
 
 	return i >= 0 && tnf_event_value(ev, (unsigned)i, v) && !v->null;
 }
+
+/*
+ * Counts missing events, by reason.
+ */
+
+/* The text of an enum tnf_lost; NULL: this version does not know the reason. */
+const char *loss_name(unsigned reason);
+
+/* Events that could not be written to a file, and values that were shortened. */
+struct loss {
+	uint64_t lost[TNF_LOST_REASONS];
+	uint64_t events;	/* their sum */
+	uint64_t shortened;	/* values */
+};
+
+/* The buffers whose files were counted; zeroed: none. */
+struct losses {
+	struct tnf_ext *seen;
+	unsigned n;
+};
+
+/*
+ * Counts a file.  Counters count from the beginning of the buffer, so the result is what
+ * they have beyond those of earlier files of the same buffer.  x stays the caller's; NULL:
+ * the file has no counters.
+ */
+struct loss losses_count(struct losses *, const struct tnf_ext *x);
+void losses_free(struct losses *);
 
 #endif

@@ -12,7 +12,7 @@
 #include <tnf/stream.h>
 
 #include "analysis/attrs.h"
-#include "analysis/nest.h"
+#include "analysis/value.h"
 #include "common/out.h"
 
 void json_string(struct out *, const char *, size_t);

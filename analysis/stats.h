@@ -97,7 +97,7 @@ uint64_t stats_events(const struct stats *);
 uint64_t stats_ungrouped(const struct stats *);	/* beyond STATS_ROWS_MAX */
 
 /*
- * normalize.c: queries and paths without their literals, so that equal ones group together.
+ * Queries and paths without their literals, so that equal ones group together.
  *
  * Appends the text with '?' for what differs between uses of the same query or path: text in
  * single quotes, numbers, digits of three or more within a word, and long hexadecimal words (a

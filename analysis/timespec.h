@@ -51,7 +51,7 @@ unsigned wall_format(char buf[WALL_SIZE], int64_t ns, bool utc);
 void wall_utc(struct out *, int64_t ns);
 
 /*
- * units.c: numbers as people write them: 0x1f, 0o17, 1.5ms, 64K.
+ * Numbers as people write them: 0x1f, 0o17, 1.5ms, 64K.
  *
  * Reads a number at 's': decimal, 0x, 0o or with a fraction and exponent, then an optional
  * unit: ns us ms s m h d (result in ns), K M G T with an optional B or iB (powers of 1024).

@@ -9,9 +9,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "tnfdump/report/reports.h"
-#include "tnfdump/input.h"
-#include "tnfdump/options.h"
+#include "tnfdump/to/formats.h"
+#include "tnfdump/tnfdump.h"
 #include "tnfdump/origin.h"
 #include "analysis/pairs.h"
 #include "tnfdump/pipeline.h"

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "tests/reader/samples.h"
-#include "tnfdump/filter.h"
+#include "tnfdump/pipeline.h"
 #include "tnfdump/template/template.h"
 
 #include "fuzz/dump.h"

@@ -17,7 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/container.h"
 #include "common/files.h"
 #include "common/proc.h"
 #include "kernel-probes/handle.h"

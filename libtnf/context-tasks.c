@@ -12,7 +12,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "common/container.h"
 #include "common/files.h"
 #include "common/proc.h"
 #include "libtnf/context-write.h"

@@ -8,7 +8,6 @@
 #include <fts.h>
 #include <linux/magic.h>
 
-#include "common/container.h"
 #include "common/files.h"
 #include "common/proc.h"
 #include "prex/term.h"

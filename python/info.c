@@ -1,7 +1,7 @@
 /*
  * info.c - facts about each file: tnf.File.
  */
-#include "analysis/losses.h"
+#include "analysis/attrs.h"
 #include "format/core.h"
 #include "python/tnfpy.h"
 

@@ -15,7 +15,7 @@
 #include <tnf/stream.h>
 
 #include "analysis/expr/expr.h"
-#include "analysis/nest.h"
+#include "analysis/value.h"
 
 /* module.c */
 extern PyObject *tnfpy_error;		/* tnf.Error */
@@ -82,9 +82,9 @@ struct reading {
 	struct expr	*expr;
 	struct expr_source expr_source;
 	struct tnf_file	**files;	/* as in the source; NULL: blank */
-	uint64_t	 budget;	/* items of records left: nest.h */
+	uint64_t	 budget;	/* items of records left: analysis/value.h */
 	bool		 names;		/* of values are asked for */
-	bool		 partial;	/* not all of a value was shown: nest.h */
+	bool		 partial;	/* not all of a value was shown: analysis/value.h */
 	bool		 running;	/* a call is in progress */
 	bool		 ended;		/* there are no more */
 };

@@ -8,7 +8,6 @@
 #include "analysis/pretty-names.h"
 #include "common/map.h"
 #include "common/xalloc.h"
-#include "tnfdump/around.h"
 #include "tnfdump/origin.h"
 #include "tnfdump/pipeline.h"
 

@@ -15,7 +15,7 @@
 
 #include "common/elf-file.h"
 #include "common/files.h"
-#include "tnfdump/input.h"
+#include "tnfdump/tnfdump.h"
 
 #define PIECE	65536u
 

@@ -12,9 +12,8 @@
 
 #include "common/files.h"
 #include "tnfdump/follow.h"
-#include "tnfdump/input.h"
-#include "tnfdump/options.h"
 #include "tnfdump/pipeline.h"
+#include "tnfdump/tnfdump.h"
 
 #define FORMAT	"tnfdump cursor 1\ntrace %" PRId64 " %" PRIx64 "\nevent %" PRId64 " %u\n"
 

@@ -11,10 +11,9 @@
 #include "analysis/attrs.h"
 #include "analysis/value.h"
 #include "common/xalloc.h"
-#include "tnfdump/filter.h"
 #include "tnfdump/origin.h"
 #include "tnfdump/pipeline.h"
-#include "tnfdump/report/reports.h"
+#include "tnfdump/to/formats.h"
 
 struct worker {
 	unsigned host;

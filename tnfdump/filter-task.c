@@ -7,10 +7,9 @@
 #include "analysis/match.h"
 #include "analysis/names.h"
 #include "common/xalloc.h"
-#include "tnfdump/filter.h"
-#include "tnfdump/options.h"
 #include "tnfdump/origin.h"
 #include "tnfdump/pipeline.h"
+#include "tnfdump/tnfdump.h"
 
 struct tasks_wanted {
 	struct selectors list;

@@ -8,9 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tnfdump/filter.h"
-#include "tnfdump/input.h"
-#include "tnfdump/options.h"
+#include "tnfdump/tnfdump.h"
 #include "tnfdump/origin.h"
 #include "tnfdump/pipeline.h"
 #include "analysis/timespec.h"

@@ -5,10 +5,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "tnfdump/around.h"
-#include "tnfdump/filter.h"
 #include "tnfdump/hosts.h"
-#include "tnfdump/options.h"
+#include "tnfdump/tnfdump.h"
 #include "tnfdump/origin.h"
 #include "tnfdump/pipeline.h"
 #include "tnfdump/text/pretty.h"

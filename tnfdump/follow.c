@@ -21,9 +21,8 @@
 #include "common/proc.h"
 #include "common/xalloc.h"
 #include "tnfdump/follow.h"
-#include "tnfdump/input.h"
-#include "tnfdump/options.h"
-#include "tnfdump/report/reports.h"
+#include "tnfdump/tnfdump.h"
+#include "tnfdump/to/formats.h"
 
 #define KERNEL		"kernel"	/* instead of a file or process */
 #define TARGETS_MAX	16

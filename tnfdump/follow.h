@@ -38,14 +38,8 @@ bool follow_has_file(const struct dump *, const struct stat *);
    or the input is not followed. */
 struct live *follow_live(struct dump *, const struct tnf_file *);
 
-/* follow-kernel.c: maps the kernel's buffer; returns 0, or an errno after a message. */
+/* live.c: maps the kernel's buffer; returns 0, or an errno after a message. */
 int follow_map_kernel(struct dump *, struct kp **, const void **base, size_t *size);
-/* As kp_ended(). */
-void follow_kernel_ended(struct kp *, void (*fn)(void *arg, pid_t tid, pid_t pid,
-    pid_t ppid, const char *comm), void *arg);
-/* As kp_value_names_of(). */
-void follow_kernel_values(struct kp *, const char *probe, void (*fn)(void *arg,
-    const char *probe, const char *member, const char *names), void *arg);
 
 /*
  * cursor.c, --cursor: where a later --follow goes on.

@@ -4,7 +4,6 @@
 #include "analysis/attrs.h"
 #include "analysis/pretty-names.h"
 #include "analysis/usersym.h"
-#include "tnfdump/frames.h"
 #include "tnfdump/origin.h"
 
 /* True if kernel stacks begin at the function. */

@@ -7,12 +7,12 @@
  * wrongly is an error.
  */
 #include "analysis/match.h"
-#include "tnfdump/filter.h"
-#include "tnfdump/input.h"
+#include "tnfdump/pipeline.h"
+#include "tnfdump/tnfdump.h"
 #include "tnfdump/origin.h"
 #include "analysis/pairs.h"
 #include "analysis/names.h"
-#include "tnfdump/text/print.h"
+#include "tnfdump/text/pretty.h"
 #include "common/xalloc.h"
 
 /* ": did you mean NAME?", or nothing, in memory. */

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 
 #include "common/xalloc.h"
-#include "tnfdump/hosts-impl.h"
+#include "tnfdump/hosts.h"
 
 #define DEPTH_MAX	4
 #define NOTE_MAX	4096

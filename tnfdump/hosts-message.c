@@ -13,8 +13,8 @@
 #include "analysis/attrs.h"
 #include "common/map.h"
 #include "common/xalloc.h"
-#include "tnfdump/hosts-impl.h"
-#include "tnfdump/input.h"
+#include "tnfdump/hosts.h"
+#include "tnfdump/tnfdump.h"
 
 /* Bounds lie between -FAR and FAR; FAR means: not bounded.  The sum of two bounds does not overflow. */
 #define FAR		(INT64_C(1) << 61)

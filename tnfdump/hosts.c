@@ -7,11 +7,10 @@
 
 #include "analysis/timespec.h"
 #include "common/xalloc.h"
-#include "tnfdump/hosts-impl.h"
-#include "tnfdump/input.h"
-#include "tnfdump/options.h"
+#include "tnfdump/hosts.h"
 #include "tnfdump/origin.h"
-#include "tnfdump/text/print.h"
+#include "tnfdump/text/pretty.h"
+#include "tnfdump/tnfdump.h"
 
 static struct hosts *
 hosts_of(struct dump *d)

@@ -11,9 +11,9 @@
 #include <unistd.h>
 
 #include "common/files.h"
-#include "tnfdump/filter.h"
-#include "tnfdump/report/reports.h"
-#include "tnfdump/input.h"
+#include "tnfdump/pipeline.h"
+#include "tnfdump/to/formats.h"
+#include "tnfdump/tnfdump.h"
 #include "tnfdump/origin.h"
 #include "common/xalloc.h"
 

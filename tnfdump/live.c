@@ -1,6 +1,8 @@
 /*
- * live.c - facts of this machine about a target that is being followed.
+ * live.c - facts of this machine about a target that is being followed, and the session of
+ * the kernel's probes for --follow kernel.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <time.h>
 
@@ -9,6 +11,58 @@
 #include "common/xalloc.h"
 #include "libtnf/context-write.h"
 #include "tnfdump/follow.h"
+
+#ifdef HAVE_KERNEL_PROBES
+
+#include "kernel-probes/kernel_probes.h"
+
+/* The session stays open until the program ends, as its mapping does; held here for leak
+   checkers. */
+static struct kp *volatile held;
+
+int
+follow_map_kernel(struct dump *d, struct kp **kp, const void **base, size_t *size)
+{
+	int err = kp_open(false, kp);
+
+	if (err != 0) {
+		dump_error(d, "kernel: cannot follow: %s", err == -ENOENT ?
+		    "no buffer: allocate one with prex -k" : strerror(-err));
+		return -err;
+	}
+	held = *kp;
+	if ((err = kp_map(*kp, base, size)) != 0) {
+		dump_error(d, "kernel: %s", *kp_detail(*kp) != '\0' ?
+		    kp_detail(*kp) : strerror(-err));
+		kp_close(*kp);
+		held = NULL;
+	}
+	return -err;
+}
+
+#else	/* built without libbpf: there is no session */
+
+int
+follow_map_kernel(struct dump *d, struct kp **kp, const void **base, size_t *size)
+{
+	dump_error(d, "kernel: cannot follow: built without libbpf: follow a "
+	    "file or a process");
+	return ENOTSUP;
+}
+
+static void
+kp_ended(struct kp *kp, const void *living, size_t n, void (*fn)(void *arg, pid_t tid, pid_t pid,
+    pid_t ppid, const char *comm), void *arg)
+{
+}
+
+static void
+kp_value_names_of(struct kp *kp, const char *probe, void (*fn)(void *arg,
+    const char *probe, const char *member, const char *names), void *arg)
+{
+}
+
+#endif
 
 #define FRESH_NS	100000000	/* maximum age of a name */
 
@@ -152,7 +206,7 @@ live_ask_dead(struct live *l, int32_t tid, int64_t now)
 		live_set(live_task(l, tid), known->comm);
 	else if (l->kp != NULL && now - l->ended_asked > FRESH_NS) {
 		l->ended_asked = now;
-		follow_kernel_ended(l->kp, live_note_ended, l);
+		kp_ended(l->kp, NULL, 0, live_note_ended, l);
 	}
 }
 
@@ -252,7 +306,7 @@ live_value_names(struct live *l, const char *probe, const char *member)
 		return NULL;
 	tnf_xmap_put(&l->probes_asked, probe, strlen(probe), &fresh);
 	if (fresh)
-		follow_kernel_values(l->kp, probe, live_note_values, l);
+		kp_value_names_of(l->kp, probe, live_note_values, l);
 	known = tnf_map_get(&l->values, key, n);
 	return known != NULL ? *known : NULL;
 }

@@ -8,14 +8,13 @@
 #include "analysis/timespec.h"
 #include "common/text.h"
 #include "common/xalloc.h"
-#include "tnfdump/filter.h"
 #include "tnfdump/follow.h"
 #include "tnfdump/hosts.h"
-#include "tnfdump/options.h"
 #include "tnfdump/pipeline.h"
-#include "tnfdump/report/reports.h"
 #include "tnfdump/template/template.h"
 #include "tnfdump/text/columns.h"
+#include "tnfdump/tnfdump.h"
+#include "tnfdump/to/formats.h"
 
 #define OUTPUTS_MAX	32
 

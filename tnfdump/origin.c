@@ -7,7 +7,7 @@
 
 #include "tnfdump/follow.h"
 #include "tnfdump/hosts.h"
-#include "tnfdump/input.h"
+#include "tnfdump/tnfdump.h"
 #include "tnfdump/origin.h"
 #include "analysis/usersym.h"
 #include "common/map.h"

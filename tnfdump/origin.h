@@ -1,5 +1,6 @@
 /*
- * origin.h - facts of a trace about the machine, processes and time of its making.
+ * origin.h - facts of a trace about the machine, processes and time of its making; the stack of
+ * an event, and what its thread was doing.
  *
  * The answers come from the file alone (its context and the extension of its header), never
  * from this machine: the file may be old or from another machine.  Files of the original
@@ -9,9 +10,11 @@
 #ifndef TNFDUMP_ORIGIN_H
 #define TNFDUMP_ORIGIN_H
 
+#include <stdint.h>
+
 #include <tnf/context.h>
 
-#include "common/container.h"
+#include "common/proc.h"
 #include "tnfdump/tnfdump.h"
 
 /* The thread's name when it wrote the event; if unknown, the name of its process. */
@@ -74,5 +77,79 @@ const tnf_context_t *origin_context(struct dump *, const struct tnf_file *);
 void origins_begin(struct dump *);
 /* Frees everything, including what was handed out. */
 void origins_free(struct dump *);
+
+/*
+ * The stack of an event: where the kernel was, called from where the program was.
+ *
+ * A stack is an array of symbols.  If an event has several, each later member is further out:
+ * the kernel's frames come first, then the program's.
+ */
+
+#define FRAMES_MAX	160u	/* of an event; what lies further out is left away */
+#define FRAME_NAMES_MAX	16u	/* functions that are inlined in each other at one address */
+
+struct frame {
+	uint64_t pc;		/* as it was recorded */
+	uint64_t at;		/* in the instruction under way: callers' pc are behind their calls */
+	bool	 cut;		/* the kernel's outermost frame, whose callers were not recorded */
+};
+
+/* The frames of the event's stack, the outermost first; returns how many.  0: it has none. */
+unsigned frames_of(struct dump *, const struct tnf_event *, struct frame ret[FRAMES_MAX]);
+
+/* The frames of a program that keeps no frame pointers, from the words of its stack that a sample
+   brings; 0: it brings none, or they lead nowhere. */
+unsigned frames_unwound(struct dump *, const struct tnf_event *, struct frame ret[FRAMES_MAX]);
+
+/* The functions at a frame: the one that was called, then those that are inlined there, each
+   in the one before; returns how many.  0: not known. */
+unsigned frame_names(struct dump *, const struct tnf_event *, const struct frame *,
+    const char *ret[FRAME_NAMES_MAX]);
+
+/*
+ * The operation, the system call and the span of OpenTelemetry in which the thread of
+ * each event is.
+ *
+ * An operation is a pair of a program's events that begins and ends in one thread, the innermost
+ * one: the kernel's events of the thread are in it, too.  Begin and end of an operation are in
+ * the operation around them; begin and end of a system call are in that call.
+ */
+
+struct around {
+	const char *operation, *syscall;	/* NULL: none, or it began before the trace */
+};
+
+/* An option asks for it: before the first event. */
+void around_want(struct dump *);
+/* Shows an event; each one, in order of time. */
+void around_feed(struct dump *, const struct tnf_event *);
+/* Around the event that was shown last; what is equal has one address. */
+const struct around *around_now(const struct dump *);
+/* Until the next event: what was around an earlier one. */
+void around_recall(struct dump *, const struct around *);
+void around_free(struct dump *);
+
+/*
+ * The span of OpenTelemetry in which each thread is: what its probes recorded with
+ * otel_context (libtnfprobe/span.h).
+ *
+ * The kernel's events of the thread are in the same span.  A thread's span is known from
+ * the last probe that it hit: until it hits the next one, it may have left the span.
+ */
+struct current_span {
+	uint64_t trace[2], span;	/* as numbers: the first digit is the highest */
+};
+
+/* Is the event an otel_context, which tells no more than in which span its thread is? */
+bool current_is_told(const struct tnf_event *);
+/* Shows an event; each one, in order of time. */
+void current_feed(struct dump *, const struct tnf_event *);
+/* The span of the event's thread; NULL: in none, or unknown. */
+const struct current_span *current_of(struct dump *, const struct tnf_event *);
+/* The ids of 'trace' or 'span' as hexadecimal digits: the event's own members of these names, or
+   of its thread's span; NULL: there are none.  Valid until the next call. */
+const char *current_trace(struct dump *, const struct tnf_event *);
+const char *current_id(struct dump *, const struct tnf_event *);
+void current_free(struct dump *);
 
 #endif

@@ -3,13 +3,11 @@
  */
 #include "analysis/json.h"
 #include "analysis/pretty-names.h"
-#include "tnfdump/around.h"
-#include "tnfdump/filter.h"
 #include "tnfdump/follow.h"
 #include "tnfdump/hosts.h"
 #include "tnfdump/origin.h"
 #include "tnfdump/pipeline.h"
-#include "tnfdump/report/reports.h"
+#include "tnfdump/to/formats.h"
 #include "tnfdump/text/pretty.h"
 #include "common/xalloc.h"
 

@@ -27,12 +27,11 @@
 #include "common/text.h"
 #include "tnfdump/follow.h"
 #include "tnfdump/hosts.h"
-#include "tnfdump/input.h"
-#include "tnfdump/options.h"
 #include "tnfdump/origin.h"
 #include "tnfdump/pipeline.h"
-#include "tnfdump/report/reports.h"
 #include "tnfdump/text/columns.h"
+#include "tnfdump/tnfdump.h"
+#include "tnfdump/to/formats.h"
 
 static void __attribute__((format(printf, 2, 0)))
 print_note(struct dump *d, const char *fmt, va_list ap)

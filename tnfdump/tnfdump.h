@@ -1,5 +1,5 @@
 /*
- * tnfdump.h - the state of a run of tnfdump.
+ * tnfdump.h - the state of a run of tnfdump, its command line and its files.
  */
 #ifndef TNFDUMP_TNFDUMP_H
 #define TNFDUMP_TNFDUMP_H
@@ -65,7 +65,7 @@ struct dump {
 	struct out out;			/* standard output */
 	struct out scratch;		/* json.c: text of one value; or empty */
 	struct perprobe names;		/* json.c: of members */
-	uint64_t nest_budget;		/* nest.h; as files are added */
+	uint64_t nest_budget;		/* analysis/value.h; as files are added */
 	bool	 partial_told;		/* the user was told of a value that is shown in part */
 	int	 status;		/* exit status */
 
@@ -102,5 +102,77 @@ void dump_error(struct dump *, const char *fmt, ...)
 /* As dump_error(), then exits. */
 _Noreturn void dump_fatal(struct dump *, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
+
+/*
+ * The command line.
+ */
+
+/*
+ * A row of the table in options.c.  set() is called when the option is met; it returns 0,
+ * or -1 after options_wrong().  Work that needs the files (probes, first time) belongs in a
+ * filter's start() or an output's begin().
+ */
+struct option_row {
+	const char *name;		/* "--name" */
+	char	    letter;		/* or 0 */
+	const char *arg;		/* "EXPR"; NULL: none; "[=X]": optional */
+	const char *help;
+	/* One of these says what the option does: */
+	size_t	    flag;		/* offset of a bool in struct dump to set */
+	const char *output;		/* chooses this one of outputs[] */
+	int	  (*set)(struct dump *, const char *arg);
+};
+
+extern const struct option_row option_rows[];	/* ends with name NULL */
+
+/* Applies the option; returns 0, or -1 after options_wrong(). */
+int option_apply(struct dump *, const struct option_row *, const char *arg);
+/* Returns the files, ended by NULL; exits on --help, --version and errors. */
+char **options_parse(struct dump *, int argc, char **argv);
+/* Frees what options have made, whether the run took place or not. */
+void options_free(struct dump *);
+/* "tnfdump: --name: fact: remedy"; the caller then returns -1. */
+int options_wrong(const char *option, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/*
+ * The trace files of the command line.
+ */
+
+struct input {
+	const char	*path;
+	const void	*base;
+	size_t		 size;
+	struct tnf_file	*file;		/* in the stream; NULL: raw mode */
+};
+
+/* The name of the file "-" in messages. */
+#define INPUT_STANDARD	"standard input"
+
+/* Opens and maps a file; a pipe is read to its end.  false: skip the file, the reason was
+   told. */
+bool input_open(struct dump *, const char *path, struct input *);
+/* "tnfdump: error in FILE: TEXT" */
+void input_refused(struct dump *, const char *path, int err);
+/* Adds the files to the stream, in order; dump->inputs then lists the files that were
+   accepted. */
+void inputs_add(struct dump *, char **paths);
+/* Prints a note if the files are of several boots of the machine. */
+void inputs_compare_boots(struct dump *);
+/* Closes the stream and the inputs; called after origins_free(). */
+void inputs_close(struct dump *);
+/* Reports a damaged block once; with --strict ends the program. */
+void input_damage(struct dump *, const char *path, uint64_t block,
+    const char *reason);
+
+/*
+ * The trace file that a process had mapped, by its core.
+ */
+
+/* True if the file is an ELF core. */
+bool core_is(int fd);
+/* A descriptor of the trace: a copy of the mapping if the core has it, otherwise the file that the
+   core names.  -1: there is neither, which was told.  The caller closes both. */
+int core_trace(struct dump *, const char *path, int fd);
 
 #endif

@@ -19,7 +19,6 @@
 #include <zstd.h>
 
 #include "tnffleet/fleet.h"
-#include "tnfwatch/util.h"
 #include "tnfwatch/watch.h"
 
 #define INBOX		"_INBOX."	/* of whoever asks, as NATS' libraries call them */

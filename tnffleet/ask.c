@@ -14,7 +14,7 @@
 
 #include "common/text.h"
 #include "tnffleet/fleet.h"
-#include "tnfwatch/util.h"
+#include "tnfwatch/watch.h"
 
 #define HOSTS_MAX	10000
 #define WORKERS		32		/* hosts that are fetched from at once */

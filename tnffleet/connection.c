@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 #include "tnffleet/fleet.h"
-#include "tnfwatch/util.h"
+#include "tnfwatch/watch.h"
 
 #define SERVERS_MAX	16
 #define ENDED		"the server ends the connection: does it want a cert in [fleet], or trust another?"

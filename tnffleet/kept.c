@@ -16,7 +16,7 @@
 #include <time.h>
 
 #include "tnffleet/fleet.h"
-#include "tnfwatch/util.h"
+#include "tnfwatch/watch.h"
 
 #define RECORD_YOUNG	(3600 * SECOND)	/* its incident may still be written */
 

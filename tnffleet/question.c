@@ -11,7 +11,7 @@
 #include "analysis/expr/expr.h"
 #include "analysis/timespec.h"
 #include "tnffleet/fleet.h"
-#include "tnfwatch/util.h"
+#include "tnfwatch/watch.h"
 
 static void
 ask_new_id(char id[FLEET_NAME])

@@ -9,9 +9,8 @@
 #include <tnf/tnfctl.h>
 
 #include "analysis/json.h"
-#include "tnfwatch/action.h"
 #include "tnfwatch/daemon.h"
-#include "tnfwatch/util.h"
+#include "tnfwatch/watch.h"
 
 #define WEBHOOK_S	"30"	/* curl gives up then */
 #define FREEZE_S	5	/* a process that cannot be frozen until then is not */

@@ -9,9 +9,8 @@
 #include <stdio.h>
 
 #include "analysis/timespec.h"
-#include "tnfwatch/action.h"
 #include "tnfwatch/config.h"
-#include "tnfwatch/util.h"
+#include "tnfwatch/watch.h"
 
 #define FOR	" for "
 

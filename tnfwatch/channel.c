@@ -7,10 +7,10 @@
  */
 #include <tnf/com.h>
 
-#include "tnfwatch/channel.h"
 #include "tnfwatch/config.h"
+#include "tnfwatch/history.h"
 #include "tnfwatch/segment.h"
-#include "tnfwatch/util.h"
+#include "tnfwatch/watch.h"
 
 #define CHUNK		(256u << 10)
 #define BYTES_MAX	(UINT64_C(32) << 20)	/* then the oldest chunk goes: a probe was not rare */

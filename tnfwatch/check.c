@@ -11,7 +11,6 @@
 #include "format/selector.h"
 #include "tnfwatch/taker.h"
 #include "tnfwatch/trigger.h"
-#include "tnfwatch/util.h"
 #include "tnfwatch/watch.h"
 
 #ifdef HAVE_KERNEL
@@ -400,7 +399,7 @@ check_all(struct check *k)
 }
 
 int
-check_run(const struct watch_options *o, int argc, char **argv)
+config_check_run(const struct watch_options *o, int argc, char **argv)
 {
 	struct check k = { .c = config_read(o->config, stderr) };
 

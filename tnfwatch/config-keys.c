@@ -4,10 +4,9 @@
 #include <ctype.h>
 
 #include "analysis/timespec.h"
-#include "tnfwatch/action.h"
 #include "tnfwatch/config-impl.h"
 #include "tnfwatch/trigger.h"
-#include "tnfwatch/util.h"
+#include "tnfwatch/watch.h"
 #include "tnfwatch/webhook.h"
 
 #define SIZE_MIN	(128u << 10)

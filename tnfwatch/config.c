@@ -13,7 +13,7 @@
 #include "common/text.h"
 #include "tnfwatch/config-impl.h"
 #include "tnfwatch/trigger.h"
-#include "tnfwatch/util.h"
+#include "tnfwatch/watch.h"
 
 #define LINE_MAX_BYTES	4096
 

@@ -11,10 +11,8 @@
 #include <time.h>
 
 #include "common/proc.h"
-#include "tnfwatch/channel.h"
 #include "tnfwatch/daemon.h"
 #include "tnfwatch/history.h"
-#include "tnfwatch/util.h"
 #include "tnfwatch/watch.h"
 
 #define CONTROL_WORDS	8

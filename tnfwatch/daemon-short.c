@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "tnfwatch/daemon.h"
-#include "tnfwatch/util.h"
+#include "tnfwatch/watch.h"
 
 #define LOOK		(1 * SECOND)
 #define RINGS_MAX	32u	/* of a section, that stay */

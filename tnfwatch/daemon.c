@@ -13,10 +13,8 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "tnfwatch/action.h"
 #include "tnfwatch/daemon.h"
 #include "tnfwatch/segment.h"
-#include "tnfwatch/util.h"
 #include "tnfwatch/watch.h"
 #include "tnfwatch/webhook.h"
 

@@ -185,7 +185,7 @@ double cpu_seconds(int who);
 double cpu_children(const struct daemon *);
 void metrics_put(const struct daemon *, FILE *);
 
-/* journal.c: tells the journal of an incident that is kept at the path, if it is to be told. */
+/* self.c: tells the journal of an incident that is kept at the path, if it is to be told. */
 void journal_incident(const struct config *, const struct window *, const char *path);
 
 /* Opens the webhook as the configuration has it, and closes the old one. */
@@ -284,5 +284,13 @@ void notify(const char *text);
 void notify_reloading(void);
 /* How often "WATCHDOG=1" is wanted, in ns; 0: it is not. */
 int64_t notify_watchdog(void);
+
+/* action-do.c: does the actions ("then") of the text; the firing is the first of the window's, of
+   this source or of none.  NULL: there are no actions. */
+void actions_do(struct daemon *, const char *text, struct source *);
+/* To be called when any child has ended. */
+void actions_child_ended(struct daemon *, pid_t, int status);
+/* Switches off what was on for a time that is over. */
+void actions_care(struct daemon *, int64_t now);
 
 #endif /* TNFWATCH_DAEMON_H */

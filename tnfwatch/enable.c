@@ -6,7 +6,7 @@
 #include "format/selector.h"
 #include "tnfwatch/config.h"
 #include "tnfwatch/trigger.h"
-#include "tnfwatch/util.h"
+#include "tnfwatch/watch.h"
 
 struct enable {
 	char	*text;

@@ -10,7 +10,6 @@
 
 #include "tnfwatch/config.h"
 #include "tnfwatch/incident.h"
-#include "tnfwatch/util.h"
 #include "tnfwatch/watch.h"
 
 #define JSON_MAX	(16u << 20)

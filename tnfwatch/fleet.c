@@ -7,7 +7,7 @@
 #include <time.h>
 
 #include "tnfwatch/daemon.h"
-#include "tnfwatch/util.h"
+#include "tnfwatch/watch.h"
 
 #define AGAIN		(10 * SECOND)	/* from one start to the next, at first ... */
 #define AGAIN_MAX	(600 * SECOND)	/* ... and of one that ends again and again */

@@ -10,11 +10,10 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "tnfwatch/channel.h"
 #include "tnfwatch/history.h"
 #include "tnfwatch/segment.h"
 #include "tnfwatch/source.h"
-#include "tnfwatch/util.h"
+#include "tnfwatch/watch.h"
 
 #define CPUS_MAX	4096
 #define DEFINITIONS	64	/* blocks of them, for which a segment has room at first */

@@ -7,9 +7,9 @@
 #include <inttypes.h>
 
 #include "analysis/json.h"
-#include "tnfwatch/channel.h"
 #include "tnfwatch/daemon.h"
-#include "tnfwatch/util.h"
+#include "tnfwatch/history.h"
+#include "tnfwatch/watch.h"
 
 #define INDENT	"  "
 

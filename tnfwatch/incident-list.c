@@ -8,7 +8,7 @@
 
 #include "tnfwatch/config.h"
 #include "tnfwatch/incident.h"
-#include "tnfwatch/util.h"
+#include "tnfwatch/watch.h"
 
 #define REMOVED	".rm-"
 

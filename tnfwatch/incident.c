@@ -18,7 +18,7 @@
 #include "tnfwatch/daemon.h"
 #include "tnfwatch/history.h"
 #include "tnfwatch/segment.h"
-#include "tnfwatch/util.h"
+#include "tnfwatch/watch.h"
 #include "tnfwatch/webhook.h"
 
 #define WRITE_SECONDS	600

@@ -9,7 +9,7 @@
 #include "kernel-probes/kernel_probes.h"
 #include "tnfwatch/config.h"
 #include "tnfwatch/source.h"
-#include "tnfwatch/util.h"
+#include "tnfwatch/watch.h"
 
 static bool
 kernel_fail(tnfctl_errcode_t err, const char *what, char *why, size_t size)

@@ -18,7 +18,7 @@
 #include "tnfwatch/incident.h"
 #include "tnfwatch/segment.h"
 #include "tnfwatch/source.h"
-#include "tnfwatch/util.h"
+#include "tnfwatch/watch.h"
 
 #define BEGUN	".trace-"	/* as libtnfctl and libtnfprobe call a file that they make */
 #define BOOT	"%s/segments/boot"

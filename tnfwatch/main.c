@@ -12,7 +12,6 @@
 #include "analysis/timespec.h"
 #include "common/text.h"
 #include "tnfwatch/config.h"
-#include "tnfwatch/util.h"
 #include "tnfwatch/watch.h"
 
 /* Becomes tnffleet, which prints its messages under our name. */
@@ -184,7 +183,7 @@ struct watch_command {
 };
 
 static const struct watch_command commands[] = {
-	{ "check", "", "tell every mistake of the configuration", 0, 0, check_run },
+	{ "check", "", "tell every mistake of the configuration", 0, 0, config_check_run },
 	{ "status", "", "sources, how far back they reach, triggers", 0, 0, status_run },
 	{ "metrics", "", "the same for Prometheus", 0, 0, metrics_run },
 	{ "fire", "NAME [--at TIME] [--note TEXT] [--wait]", "an incident from outside", 1, 6, fire_run },

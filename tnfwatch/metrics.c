@@ -9,7 +9,7 @@
 #include <time.h>
 
 #include "tnfwatch/daemon.h"
-#include "tnfwatch/util.h"
+#include "tnfwatch/watch.h"
 
 /* The labels of a metric, in braces; "": it has none. */
 static void

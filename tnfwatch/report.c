@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 #include "tnfwatch/daemon.h"
-#include "tnfwatch/util.h"
+#include "tnfwatch/watch.h"
 
 #define TEMP	".report"
 

@@ -9,7 +9,7 @@
 #include <tnf/com.h>
 
 #include "tnfwatch/segment.h"
-#include "tnfwatch/util.h"
+#include "tnfwatch/watch.h"
 
 #define LEVEL	1
 /* Records repeat at short distances: to look further back, with a larger table, finds no

@@ -5,11 +5,10 @@
 
 #include <tnf/context.h>
 
-#include "tnfwatch/channel.h"
 #include "tnfwatch/history.h"
 #include "tnfwatch/segment.h"
 #include "tnfwatch/source.h"
-#include "tnfwatch/util.h"
+#include "tnfwatch/watch.h"
 
 /* Writes block 0, with the place of the context behind the end. */
 static int

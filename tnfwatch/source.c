@@ -12,11 +12,10 @@
 #include <tnf/context.h>
 
 #include "libtnf/context-write.h"
-#include "tnfwatch/channel.h"
 #include "tnfwatch/history.h"
 #include "tnfwatch/segment.h"
 #include "tnfwatch/source.h"
-#include "tnfwatch/util.h"
+#include "tnfwatch/watch.h"
 #include "tnfxtract/snapshot.h"
 
 #define RETRY_NS	(200 * MS)	/* for a file that is not there yet */

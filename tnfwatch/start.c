@@ -9,7 +9,7 @@
 
 #include "common/proc.h"
 #include "tnfwatch/daemon.h"
-#include "tnfwatch/util.h"
+#include "tnfwatch/watch.h"
 
 #define NAME	"start"
 

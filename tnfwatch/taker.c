@@ -16,11 +16,10 @@
 
 #include <tnf/tnfctl.h>
 
-#include "common/container.h"
 #include "common/map.h"
 #include "common/proc.h"
 #include "tnfwatch/daemon.h"
-#include "tnfwatch/util.h"
+#include "tnfwatch/watch.h"
 
 #define CHILDREN_MAX	4	/* that attach at the same time */
 #define SCAN_MS		1000	/* without the connector */

@@ -7,7 +7,7 @@
 
 #include "tnfwatch/config.h"
 #include "tnfwatch/incident.h"
-#include "tnfwatch/util.h"
+#include "tnfwatch/watch.h"
 
 #define NOTE	".unsynced"
 #define NOTE_NEW	".unsynced.new"

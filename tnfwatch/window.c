@@ -11,7 +11,7 @@
 #include "tnfwatch/config.h"
 #include "tnfwatch/daemon.h"
 #include "tnfwatch/incident.h"
-#include "tnfwatch/util.h"
+#include "tnfwatch/watch.h"
 
 #define QUESTIONS_MAX	(FIRINGS_MAX / 2)
 #define TRACE_DIGITS	32u

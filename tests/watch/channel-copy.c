@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "tests/check-run.h"
-#include "tnfwatch/channel.h"
 #include "tnfwatch/config.h"
+#include "tnfwatch/history.h"
 #include "tnfwatch/segment.h"
-#include "tnfwatch/util.h"
+#include "tnfwatch/watch.h"
 
 #define BLOCK		4096u
 #define BLOCKS		3u	/* the header, the directory, one of events */

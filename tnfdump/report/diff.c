@@ -11,13 +11,11 @@
 #include "analysis/stats.h"
 #include "common/text.h"
 #include "common/xalloc.h"
-#include "tnfdump/filter.h"
-#include "tnfdump/input.h"
-#include "tnfdump/options.h"
 #include "tnfdump/origin.h"
 #include "tnfdump/pipeline.h"
-#include "tnfdump/report/reports.h"
-#include "tnfdump/text/print.h"
+#include "tnfdump/text/pretty.h"
+#include "tnfdump/tnfdump.h"
+#include "tnfdump/to/formats.h"
 
 enum figure {
 	FIG_COUNT, FIG_RATE, FIG_TOTAL, FIG_MIN, FIG_MEAN, FIG_P50, FIG_P90,

@@ -11,14 +11,12 @@
 
 #include "analysis/attrs.h"
 #include "analysis/json.h"
-#include "analysis/losses.h"
 #include "analysis/names.h"
 #include "common/xalloc.h"
-#include "tnfdump/input.h"
-#include "tnfdump/options.h"
 #include "tnfdump/pipeline.h"
-#include "tnfdump/report/reports.h"
-#include "tnfdump/text/print.h"
+#include "tnfdump/text/pretty.h"
+#include "tnfdump/tnfdump.h"
+#include "tnfdump/to/formats.h"
 
 #define INFO_CPUS_MAX	8192	/* higher numbers have no figures of their own */
 

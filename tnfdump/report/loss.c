@@ -1,10 +1,10 @@
 /*
  * loss.c - reports events that the writers could not record, or that were not read in time.
  */
-#include "analysis/losses.h"
+#include "analysis/attrs.h"
 #include "common/text.h"
-#include "tnfdump/input.h"
-#include "tnfdump/report/reports.h"
+#include "tnfdump/tnfdump.h"
+#include "tnfdump/to/formats.h"
 
 static void
 report_dropped(struct dump *d, const char *path, const struct loss *l)

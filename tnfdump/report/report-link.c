@@ -12,12 +12,9 @@
 #include "analysis/json.h"
 #include "common/map.h"
 #include "common/xalloc.h"
-#include "tnfdump/filter.h"
-#include "tnfdump/options.h"
 #include "tnfdump/pipeline.h"
-#include "tnfdump/report/reports.h"
 #include "tnfdump/text/pretty.h"
-#include "tnfdump/text/print.h"
+#include "tnfdump/tnfdump.h"
 #include "tnfdump/to/formats.h"
 
 #define CHAINS_MAX	65536u	/* of values */

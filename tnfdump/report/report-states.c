@@ -13,7 +13,7 @@
 #include "tnfdump/hosts.h"
 #include "tnfdump/origin.h"
 #include "tnfdump/pipeline.h"
-#include "tnfdump/text/print.h"
+#include "tnfdump/text/pretty.h"
 #include "tnfdump/to/formats.h"
 
 struct account {

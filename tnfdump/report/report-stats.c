@@ -8,13 +8,10 @@
 #include "analysis/pairs.h"
 #include "analysis/stats.h"
 #include "common/xalloc.h"
-#include "tnfdump/around.h"
-#include "tnfdump/filter.h"
-#include "tnfdump/options.h"
+#include "tnfdump/origin.h"
 #include "tnfdump/pipeline.h"
-#include "tnfdump/report/reports.h"
 #include "tnfdump/text/pretty.h"
-#include "tnfdump/text/print.h"
+#include "tnfdump/tnfdump.h"
 #include "tnfdump/to/formats.h"
 
 /* Prints a value as --pretty does, and a stack in any case: all others would be one group.

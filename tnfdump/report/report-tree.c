@@ -11,9 +11,7 @@
 #include "analysis/pairs.h"
 #include "common/map.h"
 #include "common/xalloc.h"
-#include "tnfdump/report/reports.h"
 #include "tnfdump/text/pretty.h"
-#include "tnfdump/text/print.h"
 #include "tnfdump/to/formats.h"
 
 #define DEPTH_MAX	40u

@@ -5,16 +5,13 @@
 
 #include "analysis/attrs.h"
 #include "analysis/json.h"
-#include "analysis/losses.h"
 #include "analysis/why-pairs.h"
 #include "common/xalloc.h"
 #include "tnfdump/hosts.h"
-#include "tnfdump/input.h"
-#include "tnfdump/options.h"
 #include "tnfdump/origin.h"
 #include "tnfdump/pipeline.h"
-#include "tnfdump/report/reports.h"
-#include "tnfdump/text/print.h"
+#include "tnfdump/text/pretty.h"
+#include "tnfdump/tnfdump.h"
 #include "tnfdump/to/formats.h"
 
 #define INSTANCES_MAX	10u	/* that --id prints */

@@ -15,10 +15,10 @@
 #include "common/proc.h"
 #include "common/xalloc.h"
 #include "tnfdump/follow.h"
-#include "tnfdump/options.h"
 #include "tnfdump/pipeline.h"
-#include "tnfdump/report/reports.h"
-#include "tnfdump/text/print.h"
+#include "tnfdump/text/pretty.h"
+#include "tnfdump/tnfdump.h"
+#include "tnfdump/to/formats.h"
 
 #define LOOK_EVERY	1024	/* events, between looks at the clock */
 #define WIDTH_MIN	40u

@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "common/xalloc.h"
-#include "tnfdump/options.h"
 #include "tnfdump/template/template.h"
+#include "tnfdump/tnfdump.h"
 
 #define ETC_DIR		"/etc/tnf/fmt.d"
 #define SUFFIX		".fmt"

@@ -9,16 +9,14 @@
 #include <stdio.h>
 
 #include "analysis/attrs.h"
-#include "tnfdump/around.h"
-#include "tnfdump/filter.h"
+#include "tnfdump/origin.h"
 #include "analysis/json.h"
 #include "tnfdump/text/pretty.h"
 #include "analysis/match.h"
 #include "common/map.h"
 #include "common/xalloc.h"
-#include "tnfdump/options.h"
+#include "tnfdump/tnfdump.h"
 #include "tnfdump/pipeline.h"
-#include "tnfdump/text/print.h"
 #include "tnfdump/template/template.h"
 
 #define TIMERS_MAX	(1u << 20)

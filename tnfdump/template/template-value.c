@@ -5,11 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "tnfdump/around.h"
 #include "tnfdump/origin.h"
 #include "analysis/pretty-names.h"
 #include "tnfdump/text/pretty.h"
-#include "tnfdump/text/print.h"
 #include "tnfdump/template/template.h"
 #include "analysis/timespec.h"
 

@@ -11,7 +11,6 @@
 #include <sys/stat.h>
 
 #include "tnfdump/text/pretty.h"
-#include "tnfdump/text/print.h"
 
 #define ARG_PREFIX	"arg"
 #define TEXT_PREFIX	"text"

@@ -11,7 +11,6 @@
 #include "common/xalloc.h"
 #include "tnfdump/origin.h"
 #include "tnfdump/text/pretty.h"
-#include "tnfdump/text/print.h"
 #include "tnfdump/to/formats.h"
 
 /* The key of a thread; it has the file, as containers use the same numbers again. */

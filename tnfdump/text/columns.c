@@ -6,12 +6,10 @@
 #include <unistd.h>
 
 #include "common/xalloc.h"
-#include "tnfdump/around.h"
-#include "tnfdump/input.h"
-#include "tnfdump/options.h"
 #include "tnfdump/origin.h"
 #include "tnfdump/pipeline.h"
 #include "tnfdump/text/columns.h"
+#include "tnfdump/tnfdump.h"
 
 #define LIST_MAX	(sizeof(((struct columns *)0)->list) / sizeof(void *))
 #define WIDTH_MAX	200u

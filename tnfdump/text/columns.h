@@ -78,6 +78,6 @@ columns_color(struct columns *c, enum color color)
 /* columns-list.c */
 void columns_times_free(struct columns *);
 void column_print(struct columns *, const struct tnf_event *);	/* the column list[at] */
-bool column_asks_around(const struct column *);	/* around.h */
+bool column_asks_around(const struct column *);	/* origin.h */
 
 #endif

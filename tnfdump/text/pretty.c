@@ -4,10 +4,9 @@
 #include <arpa/inet.h>
 
 #include "analysis/json.h"
-#include "analysis/nest.h"
 #include "analysis/pretty-names.h"
 #include "analysis/timespec.h"
-#include "tnfdump/frames.h"
+#include "analysis/value.h"
 #include "tnfdump/origin.h"
 #include "tnfdump/text/pretty.h"
 

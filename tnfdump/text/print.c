@@ -2,7 +2,7 @@
  * print.c - prints values as Solaris did.
  */
 #include "common/text.h"
-#include "tnfdump/text/print.h"
+#include "tnfdump/text/pretty.h"
 
 #define BLOB_SHOWN	32	/* bytes, with --pretty */
 

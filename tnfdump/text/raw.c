@@ -8,9 +8,9 @@
 
 #include "common/map.h"
 #include "common/xalloc.h"
-#include "tnfdump/input.h"
 #include "tnfdump/pipeline.h"
-#include "tnfdump/text/print.h"
+#include "tnfdump/text/pretty.h"
+#include "tnfdump/tnfdump.h"
 
 #define LABEL		24u	/* columns of a member's name */
 #define TEXT_MAX	64u	/* of a reference that is kept as text */

@@ -12,7 +12,7 @@
 #include "common/xalloc.h"
 #include "tnfdump/hosts.h"
 #include "tnfdump/text/columns.h"
-#include "tnfdump/text/print.h"
+#include "tnfdump/text/pretty.h"
 #include "tnfdump/to/formats.h"
 
 #define LINE16	"----------------"

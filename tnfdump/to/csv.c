@@ -13,7 +13,6 @@
 #include "tnfdump/origin.h"
 #include "tnfdump/text/columns.h"
 #include "tnfdump/text/pretty.h"
-#include "tnfdump/text/print.h"
 #include "tnfdump/to/formats.h"
 
 struct csv {

@@ -13,14 +13,12 @@
 #include <unistd.h>
 
 #include "analysis/json.h"
-#include "analysis/losses.h"
 #include "analysis/attrs.h"
 #include "common/text.h"
 #include "common/xalloc.h"
-#include "tnfdump/input.h"
+#include "tnfdump/tnfdump.h"
 #include "tnfdump/origin.h"
 #include "tnfdump/text/pretty.h"
-#include "tnfdump/text/print.h"
 #include "tnfdump/to/formats.h"
 
 #define CTF_MAGIC		0xc1fc1fc1u

@@ -7,10 +7,9 @@
 
 #include "common/map.h"
 #include "common/xalloc.h"
-#include "tnfdump/frames.h"
 #include "tnfdump/hosts.h"
 #include "tnfdump/origin.h"
-#include "tnfdump/text/print.h"
+#include "tnfdump/text/pretty.h"
 #include "tnfdump/to/formats.h"
 
 struct stack {

@@ -5,12 +5,12 @@
 #include <inttypes.h>
 #include <zlib.h>
 
+#include "analysis/attrs.h"
 #include "analysis/json.h"
-#include "analysis/losses.h"
 #include "tnfdump/hosts.h"
 #include "tnfdump/html-page.h"
-#include "tnfdump/input.h"
 #include "tnfdump/origin.h"
+#include "tnfdump/tnfdump.h"
 #include "tnfdump/to/html.h"
 
 static void

@@ -5,9 +5,9 @@
 
 #include "analysis/json.h"
 #include "common/xalloc.h"
-#include "tnfdump/input.h"
 #include "tnfdump/origin.h"
 #include "tnfdump/pipeline.h"
+#include "tnfdump/tnfdump.h"
 #include "tnfdump/to/formats.h"
 #include "tnfdump/to/html.h"
 

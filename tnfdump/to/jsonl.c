@@ -8,7 +8,7 @@
 #include "common/xalloc.h"
 #include "format/core.h"
 #include "tnfdump/hosts.h"
-#include "tnfdump/input.h"
+#include "tnfdump/tnfdump.h"
 #include "tnfdump/origin.h"
 #include "tnfdump/text/columns.h"
 #include "tnfdump/text/pretty.h"

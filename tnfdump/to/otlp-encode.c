@@ -5,7 +5,6 @@
 
 #include "analysis/json.h"
 #include "tnfdump/text/pretty.h"
-#include "tnfdump/text/print.h"
 #include "tnfdump/to/otlp-spans.h"
 #include "tnfdump/to/protobuf.h"
 

@@ -10,18 +10,16 @@
  * Ids are those of the program, if a span's probe has the members "trace" and "span" (and
  * "parent"); otherwise they are computed from boot, thread and start, so that a second run
  * and a second snapshot give the same ids.  The trace and the parent are the span of
- * OpenTelemetry in which the thread is (around.h), or those of the program's TRACEPARENT.
+ * OpenTelemetry in which the thread is (origin.h), or those of the program's TRACEPARENT.
  */
 #include <stdio.h>
 
 #include "analysis/attrs.h"
 #include "common/map.h"
 #include "common/xalloc.h"
-#include "tnfdump/around.h"
 #include "tnfdump/hosts.h"
 #include "tnfdump/origin.h"
 #include "tnfdump/pipeline.h"
-#include "tnfdump/report/reports.h"
 #include "tnfdump/text/pretty.h"
 #include "tnfdump/to/formats.h"
 #include "tnfdump/to/otlp-spans.h"

@@ -3,10 +3,9 @@
  */
 #include "common/xalloc.h"
 #include "tnfdump/hosts.h"
-#include "tnfdump/options.h"
 #include "tnfdump/origin.h"
 #include "tnfdump/pipeline.h"
-#include "tnfdump/report/reports.h"
+#include "tnfdump/tnfdump.h"
 #include "tnfdump/to/formats.h"
 
 const struct output outputs[] = {

@@ -10,12 +10,10 @@
 #include "analysis/names.h"
 #include "common/out.h"
 #include "common/xalloc.h"
-#include "tnfdump/frames.h"
 #include "tnfdump/hosts.h"
 #include "tnfdump/origin.h"
 #include "tnfdump/pipeline.h"
 #include "tnfdump/text/pretty.h"
-#include "tnfdump/text/print.h"
 #include "tnfdump/to/formats.h"
 #include "tnfdump/to/protobuf.h"
 

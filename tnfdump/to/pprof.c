@@ -11,7 +11,6 @@
 
 #include "common/map.h"
 #include "common/xalloc.h"
-#include "tnfdump/frames.h"
 #include "tnfdump/hosts.h"
 #include "tnfdump/origin.h"
 #include "tnfdump/to/formats.h"

@@ -6,8 +6,8 @@
  * of the other files.  If a fact occurs twice, the first counts.
  */
 #include "libtnf/context-write.h"
-#include "tnfdump/input.h"
 #include "tnfdump/origin.h"
+#include "tnfdump/tnfdump.h"
 #include "tnfdump/to/tnf-write.h"
 
 struct text {

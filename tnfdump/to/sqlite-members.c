@@ -13,7 +13,6 @@
 #include "common/text.h"
 #include "common/xalloc.h"
 #include "tnfdump/text/pretty.h"
-#include "tnfdump/text/print.h"
 #include "tnfdump/to/sqlite.h"
 
 /* SQLite's own limit; a probe with more members keeps the first ones. */

@@ -5,7 +5,7 @@
 #include "analysis/why-text.h"
 #include "common/xalloc.h"
 #include "tnfdump/origin.h"
-#include "tnfdump/report/reports.h"
+#include "tnfdump/to/formats.h"
 #include "tnfdump/to/sqlite.h"
 
 struct sleeps {

@@ -9,14 +9,14 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "analysis/losses.h"
+#include "analysis/attrs.h"
 #include "common/map.h"
 #include "common/text.h"
 #include "common/xalloc.h"
 #include "tnfdump/hosts.h"
-#include "tnfdump/input.h"
 #include "tnfdump/origin.h"
 #include "tnfdump/pipeline.h"
+#include "tnfdump/tnfdump.h"
 #include "tnfdump/to/formats.h"
 #include "tnfdump/to/sqlite.h"
 

@@ -15,8 +15,8 @@
 #include "common/files.h"
 #include "common/xalloc.h"
 #include "format/core.h"
-#include "tnfdump/input.h"
 #include "tnfdump/origin.h"
+#include "tnfdump/tnfdump.h"
 #include "tnfdump/to/formats.h"
 #include "tnfdump/to/tnf-write.h"
 
