@@ -23,7 +23,9 @@ struct {
 SITE_FUNCTIONS(kernel, KERNEL)
 PLAIN_FUNCTIONS(raw)
 
-static __always_inline int raw_event(u64 *ctx, const u32 program)
+/* One copy in the object, which libbpf puts behind each of the programs that it loads.  The verifier
+   follows the calls, so the number of the program is a constant to it. */
+static __noinline int raw_event(u64 *ctx, u32 program)
 {
 	u64 cookie = raw_slot[program];
 	u32 key = program, size;
