@@ -159,16 +159,26 @@ print_instance(struct dump *d, const struct why_instance *in)
 }
 
 static int
+by_text(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static int
 tell_pairs(struct dump *d)
 {
 	struct why_run *r = d->why;
+	const char *name[20];
 	struct out names;
-	const char *name;
+	unsigned n = 0;
 
+	while (n < 20 && (name[n] = why_pairs_name(r->pairs, n)) != NULL)
+		n++;
+	qsort(name, n, sizeof *name, by_text);
 	tnf_out_memory(&names);
-	for (unsigned i = 0; i < 20 && (name = why_pairs_name(r->pairs, i)) != NULL; i++) {
+	for (unsigned i = 0; i < n; i++) {
 		out_char(&names, ' ');
-		out_str(&names, name);
+		out_str(&names, name[i]);
 	}
 	out_char(&names, '\0');
 	if (names.base[0] == '\0')
