@@ -48,6 +48,8 @@ ours()	# ROUND BARE WHAT PROBE...
 # the frames that led to a system call: those of the kernel are known from the second call on
 with_stack()	# ROUND BARE
 {
+	added "a program that does nothing" "$1" "$2" "$floor" one "$loop" "$calls" "$cpu"
+	added "a program that takes a stack of 8" "$1" "$2" "$floor" stack "$loop" "$calls" "$cpu"
 	"$kpctl" stacks syscall_start 8 0
 	ours "$@" "syscall_start with a stack" syscall_start
 	"$kpctl" stacks syscall_start 0 8

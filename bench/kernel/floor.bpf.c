@@ -1,7 +1,8 @@
 /*
  * floor.bpf.c - the least that is told of a system call, a page fault or a switch: programs
  * that do nothing where it begins and where it ends, and programs that read the
- * clock there and store what they read.
+ * clock there and store what they read.  And at the beginning of a call alone: a program that does
+ * nothing, and one that asks the kernel for a stack of eight frames.
  */
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>
@@ -22,6 +23,32 @@ static __always_inline int read_clock(void)
 
 	if (p != NULL)
 		*p = bpf_ktime_get_ns();
+	return 0;
+}
+
+#define FRAMES	8
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u64[FRAMES]);
+} frames SEC(".maps");
+
+SEC("raw_tp/sys_enter")
+int one_sys_enter(void *ctx)
+{
+	return 0;
+}
+
+SEC("raw_tp/sys_enter")
+int stack_sys_enter(void *ctx)
+{
+	__u32 zero = 0;
+	__u64 *f = bpf_map_lookup_elem(&frames, &zero);
+
+	if (f != NULL)
+		bpf_get_stack(ctx, f, FRAMES * sizeof *f, 0);
 	return 0;
 }
 
