@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/utsname.h>
 
 #include "kernel-probes/handle.h"
 #include "kernel-probes/import-impl.h"
@@ -326,6 +327,18 @@ find_prototype(const struct btf *btf, const char *event)
 	    named : proto;
 }
 
+/* Raw tracepoints were tried on Linux 6.12 and 6.18.  On 6.1 a virtual machine stood still when all of
+   those in records[] (tracepoint-raw.c) were on, so older kernels keep the programs of perf events. */
+static bool
+is_tried_kernel(void)
+{
+	struct utsname u;
+	unsigned major, minor;
+
+	return uname(&u) == 0 && sscanf(u.release, "%u.%u", &major, &minor) == 2 &&
+	    (major > 6 || (major == 6 && minor >= 12));
+}
+
 int
 kp_raw_read(struct kp *kp, const char *event, const char *text, bool of_record, struct kp_raw *ret)
 {
@@ -333,6 +346,10 @@ kp_raw_read(struct kp *kp, const char *event, const char *text, bool of_record, 
 	const struct btf_type *proto = btf != NULL ? find_prototype(btf, event) : NULL;
 
 	memset(ret, 0, sizeof *ret);
+	if (!is_tried_kernel()) {
+		snprintf(ret->why, sizeof ret->why, "args: members of tracepoints need Linux 6.12 or later");
+		return -EINVAL;
+	}
 	if (proto == NULL || btf_vlen(proto) == 0 || btf_vlen(proto) > KP_OPERANDS_MAX + 1) {
 		snprintf(ret->why, sizeof ret->why, "args: the kernel's types tell of no arguments of %s: "
 		    "it is of a module, or one of a group with one hook (raw_syscalls.sys_enter has "

@@ -4,6 +4,7 @@
 . "$(dirname "$0")/kernel.sh"
 prex=$TNF_BUILD/prex/prex
 need_program jq
+[ "$(printf '6.12\n%s\n' "$(uname -r)" | sort -V | head -n 1)" = 6.12 ] || skip "members of tracepoints need Linux 6.12"
 at_exit kernel_off
 "$kpctl" tracepoints >"$TMP/all" 2>"$TMP/err" || skip "no tracepoints: $(cat "$TMP/err")"
 exec=sched.sched_process_exec

@@ -55,6 +55,8 @@ for e in $raws $nested; do
 	[ ! -d "/sys/kernel/tracing/events/$e" ] || alone=$((alone + 1))
 done
 for e in $raws; do raw="$raw ${e%%/*}.${e#*/}"; done
+# Before Linux 6.12 the kernel's programs of perf events do it all.
+[ "$(printf '6.12\n%s\n' "$(uname -r)" | sort -V | head -n 1)" = 6.12 ] || alone=0 raw=
 set -- $have
 within "tracepoints" $# 20 100
 
