@@ -42,8 +42,7 @@ nested='rcu/rcu_utilization net/net_dev_queue net/net_dev_xmit net/netif_rx net/
 	workqueue/workqueue_execute_start kmem/kfree lock/contention_begin lock/contention_end
 	timer/timer_cancel'
 # Before Linux 6.12 programs of perf events record them all, and one hides another's hits.
-raw_kernel=yes
-[ "$(printf '6.12\n%s\n' "$(uname -r)" | sort -V | head -n 1)" = 6.12 ] || raw_kernel='' nested=''
+[ "$(printf '6.12\n%s\n' "$(uname -r)" | sort -V | head -n 1)" = 6.12 ] || raws='' nested=''
 events=$(printf '%s\n' $events $raws $nested | sort -u)
 
 at_exit kernel_off
@@ -58,7 +57,6 @@ for e in $raws $nested; do
 	[ ! -d "/sys/kernel/tracing/events/$e" ] || alone=$((alone + 1))
 done
 for e in $raws; do raw="$raw ${e%%/*}.${e#*/}"; done
-[ -n "$raw_kernel" ] || alone=0 raw=''
 set -- $have
 within "tracepoints" $# 20 100
 
