@@ -41,8 +41,9 @@ tnf_vectors_look(void)
 	parts = found;
 }
 
-/* The stack of a fast hit is perhaps not aligned: the site is anywhere in a function. */
-__attribute__((force_align_arg_pointer)) uintptr_t
+/* The stack of a fast hit is perhaps not aligned: the site is anywhere in a function.  AddressSanitizer
+   would release the area by a function of its own, which changes registers when they are restored. */
+__attribute__((force_align_arg_pointer, no_sanitize_address)) uintptr_t
 tnf_vectors_keep(uintptr_t (*fn)(void *), void *arg)
 {
 	char *area = __builtin_alloca_with_align(area_size, 64 * 8);
