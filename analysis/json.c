@@ -308,7 +308,7 @@ json_value(struct json_values *w, const struct tnf_event *ev, const struct tnf_v
 		json_scalar(w->o, v);
 }
 
-/* What stands before the values of a probe's members. */
+/* The pieces of a line of JSON that come before the values of a probe's members. */
 struct names {
 	char	*text;
 	uint32_t *ends;		/* of each member's piece of the text */

@@ -21,9 +21,7 @@
 extern volatile struct kp_shared state;
 
 /*
- * What the programs must know of a kind of machine; one file in arch/ for each.
- *
- * Each file has:
+ * Each kind of machine has a file in arch/ with what the programs need:
  *
  *	struct pt_regs___kernel	registers that a thread entered the kernel with
  *	regs_ip()		of user mode; REGS_SP and REGS_IP are members

@@ -160,7 +160,8 @@ kp_raw_attach(struct kp *kp, struct kp_import *imp, struct kp_raw *raw)
 	return kp_import_pin(kp, imp, 0, link);
 }
 
-/* What fails here, kp_raw_attach() tries again and tells. */
+/* Loads the programs of all raw tracepoints that are wanted at once.  A failure is not told here:
+   kp_raw_attach() tries that probe again, and tells. */
 void
 kp_raw_prepare(struct kp *kp, bool (*wanted)(const struct kp *, const struct kp_import *))
 {

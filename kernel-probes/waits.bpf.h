@@ -103,7 +103,7 @@ static __always_inline u32 futex_owner(struct task_struct *t, const struct call 
 	return expected == MUTEX_CONTENDED && m.lock == MUTEX_CONTENDED ? m.owner : 0;
 }
 
-/* What a sleeping system call waits for, from its registers. */
+/* Finds the object that a system call sleeps for in the registers with which it was entered. */
 
 enum {
 	FUTEX_WAIT = 0, FUTEX_LOCK_PI = 6, FUTEX_WAIT_BITSET = 9,

@@ -152,7 +152,7 @@ write_words(struct proc *p, const struct word *w, size_t n)
 	for (; n > 0; n -= near, w += near) {
 		for (near = 1; near < n && w[near].at > w[near - 1].at && w[near].at - w[0].at < PAGE; near++)
 			;
-		/* Of two values of a word the later one stays. */
+		/* If two of these writes are to one word, the later one counts. */
 		if (near >= NEAR_MIN || waiting + near > PROC_PIECES) {
 			tnfctl_proc_write_pieces(p, from, to, waiting);
 			waiting = 0;

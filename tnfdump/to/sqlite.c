@@ -290,7 +290,7 @@ struct sql_thread {
 	int64_t	 events;
 };
 
-/* What was put out of a file. */
+/* The times and the number of a file's events that are in the database. */
 struct sql_seen {
 	int64_t	 first, last, events;
 };
