@@ -65,16 +65,6 @@ void	tnfctl_sites_function(const struct sites *, uint64_t address, struct site *
 void	tnfctl_sites_usdt(const struct sites *, uint64_t address, struct site *ret);
 
 /*
- * Two sites of which one begins in the other's 'length' bytes: only one of them may
- * be patched at a time, and only while no breakpoint is in these bytes.
- */
-static inline bool
-tnfctl_sites_overlap(const struct site *a, const struct site *b)
-{
-	return a->address < b->address + b->length && b->address < a->address + a->length;
-}
-
-/*
  * Writes what the pad has to execute in place of the site's instructions, and the jump back
  * behind them.  from: the live address of the site; pad: that of ret[0].  NULL: *length bytes
  * of ret are set, SITE_MOVED_MAX at most; else why it cannot be done, which is only that
