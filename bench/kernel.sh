@@ -54,10 +54,28 @@ with_stack()	# ROUND BARE
 	ours "$@" "syscall_start with a stack" syscall_start
 	"$kpctl" stacks syscall_start 0 8
 	ours "$@" "syscall_start with a user stack" syscall_start
-	"$kpctl" dealloc && "$kpctl" alloc 16777216 >/dev/null	# programs without stacks again
+	anew
 	[ ! -d /sys/kernel/tracing/instances ] || added "tracefs ring with stacktrace" "$1" "$2" \
 		in_ring -s raw_syscalls/sys_enter -- "$calls"
 }
+
+# shellcheck disable=SC2086  # $calls: an option and its value
+# the frames that led to a wake-up: eight from a pipe's write, also of ours
+with_eight()	# ROUND BARE
+{
+	added "wake-up: a program that does nothing" "$1" "$2" "$floor" one -s "$loop" $calls "$cpu"
+	added "wake-up: a program that takes a stack of 8" "$1" "$2" "$floor" stack -s "$loop" $calls "$cpu"
+	ours "$@" "wake-up: imported sched_wakeup" sched.sched_wakeup
+	anew
+	"$kpctl" stacks sched.sched_wakeup 8 0
+	ours "$@" "wake-up: imported, with a stack of 8" sched.sched_wakeup
+	anew
+	[ ! -d /sys/kernel/tracing/instances ] || added "wake-up: tracefs ring with stacktrace" "$1" "$2" \
+		in_ring -s sched/sched_wakeup -- $calls
+}
+
+# programs without stacks again
+anew() { "$kpctl" dealloc && "$kpctl" alloc 16777216 >/dev/null; }
 
 stop_ours() { "$kpctl" off >/dev/null 2>&1; "$kpctl" dealloc >/dev/null 2>&1; }
 at_exit stop_ours
@@ -99,6 +117,7 @@ blocks()	# ROUND
 	"$kpctl" set recover_reason 1
 	ours "$1" "$bare" "thread_block: 32 and the wait queue" thread_block
 	ours "$1" "$bare" "thread_state" thread_state
+	with_eight "$1" "$bare"
 	# shellcheck disable=SC2086
 	added "switch: two empty programs" "$1" "$bare" "$floor" empty -s "$loop" $calls "$cpu"
 	left_out "$1" "$bare" "switch: thread_state filtered out" thread_state

@@ -29,11 +29,6 @@ static __always_inline u32 frames_in(long bytes)
 	return bytes < 0 ? 0 : (u32)bytes / sizeof(u64);
 }
 
-static __always_inline u32 record_size(u32 n)
-{
-	return n == 0 ? 0 : sizeof(struct kp_symbols) + n * sizeof(u64);
-}
-
 #define RECORD_WRITE(to, from, n, max) do {				\
 	(to)->tag = state.symbols_tag;					\
 	(to)->self_size = record_size(n);				\

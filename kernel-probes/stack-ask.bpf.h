@@ -10,6 +10,9 @@
 #define FRAMES		64
 #define FRAMES_ALL	256u	/* with those of the program behind them; a mask bounds an index */
 #define STACK_DEPTHS	4u
+#define LAST_STACKS	64u	/* of probes, by the last bits of their numbers */
+
+struct kp_block;
 
 struct frames {
 	u64 pc[FRAMES_ALL];
@@ -19,8 +22,8 @@ struct frames {
 	u32 n;			/* frames that were found, ... */
 	u32 words;		/* ... in so many words of the stack; ... */
 	u32 left;		/* ... of these are still to be found there */
-	u32 known;		/* known_look() */
 	u32 from, kernel, user;	/* of an event: its first frame, the numbers of both kinds */
+	u16 last[LAST_STACKS];	/* the slots of the known stacks that were met last */
 };
 
 struct kp_map_frames {
@@ -49,13 +52,19 @@ struct stack_ask {
 	struct kp_stacks of;
 };
 
+static __always_inline u32 record_size(u32 n)
+{
+	return n == 0 ? 0 : sizeof(struct kp_symbols) + n * sizeof(u64);
+}
+
 /* Looks whether the stack of a writer of this depth is a known one, of so many frames of the
-   kernel; returns the bytes that have to be unwound into f->pc, or 0. */
+   kernel, and takes it then; otherwise returns the bytes that have to be unwound into f->pc. */
 u32 stack_look(u32 depth, u32 key, u32 kernel, u32 tracepoint);
-/* Takes the stacks of this writer: so many frames of the kernel, of which 'got' bytes were unwound,
-   and of the program; returns the bytes of their records. */
-u32 stack_take(u32 depth, u32 key, u32 kernel, u32 user, u32 got);
-/* Writes them, at 'rec' of the event at position 'pos', and the references at 'ref'. */
-int stack_write(u32 depth, u64 pos, u32 ref, u32 rec);
+/* Takes the stacks of this writer: so many frames of the kernel, unless stack_look() has taken
+   them, of which 'got' bytes were unwound, and of the program. */
+int stack_take(u32 depth, u32 key, u32 kernel, u32 user, u32 got);
+/* Writes them for the event at 'off' of a block: their records at 'rec' of the event, and the
+   references at 'ref'. */
+int stack_write(struct kp_block *b, u32 depth, u32 off, u32 ref, u32 rec);
 
 #endif /* KERNEL_PROBES_STACK_ASK_BPF_H */

@@ -65,6 +65,11 @@ __noinline int known_is(struct known *k, struct frames *f, struct stack_words *w
 	return k->n == k->asked || shift == longer;
 }
 
+static __always_inline bool known_asked(const struct known *k, u32 asked)
+{
+	return k->size != 0 && k->asked == asked;
+}
+
 /* (__noinline: see README.) */
 __noinline u32 known_look(u32 depth, u32 call, u32 asked)
 {
@@ -79,7 +84,7 @@ __noinline u32 known_look(u32 depth, u32 call, u32 asked)
 	for (u32 way = 0; way < KNOWN_WAYS; way++) {
 		slot = known_slot(call, way);
 		k = bpf_map_lookup_elem(&known_stacks, &slot);
-		if (k == NULL || k->size == 0 || k->call != call || k->asked != asked ||
+		if (k == NULL || k->call != call || !known_asked(k, asked) ||
 		    !known_is(k, f, w, stack_size(w)))
 			continue;
 		w->entry = k->entry;
@@ -295,24 +300,44 @@ static __always_inline u32 stack_call(struct task_struct *t, u32 key)
 	return (u32)regs_call(regs) + key * 37;
 }
 
-/* (__noinline: see README.) */
+/* The event's frames are 'have' in f->pc, from f->from on, but 'kernel' at most. */
+static __always_inline void stack_have(struct frames *f, u32 have, u32 kernel)
+{
+	have = have > f->from ? have - f->from : 0;
+	f->kernel = have < kernel ? have : kernel;
+}
+
+/* Mostly a probe has the stack that it had the last time: to ask for the call takes longer than to
+   compare.  (__noinline: see README.) */
 __noinline u32 stack_look(u32 depth, u32 key, u32 kernel, u32 tracepoint)
 {
-	u32 asked = kernel + FRAMES_OURS;
+	u32 asked = kernel + FRAMES_OURS, last = key & (LAST_STACKS - 1), slot, known;
 	struct frames *f = my_frames(depth);
 	struct stack_words *w;
+	struct known *k;
 
 	if (!with_stacks || f == NULL || kernel > KP_STACK_MAX)
 		return 0;
-	f->known = 0;
 	f->caller = 0;
 	w = bpf_map_lookup_elem(&stack_words, &depth);
-	if (w != NULL && read_once(f->base) != 0) {
-		w->ctx = tracepoint ? tracepoint_base(f) : read_once(f->base);
-		w->have = 0;
-		f->known = known_look(depth, stack_call(bpf_get_current_task_btf(), key), asked);
+	if (w == NULL || read_once(f->base) == 0)
+		return asked * sizeof f->pc[0];
+	w->ctx = tracepoint ? tracepoint_base(f) : read_once(f->base);
+	w->have = 0;
+	slot = f->last[last];
+	k = bpf_map_lookup_elem(&known_stacks, &slot);
+	if (k != NULL && known_asked(k, asked) && known_is(k, f, w, stack_size(w))) {
+		f->from = k->from;
+		stack_have(f, k->n, kernel);
+		return 0;
 	}
-	return f->known != 0 ? 0 : asked * sizeof f->pc[0];
+	known = known_look(depth, stack_call(bpf_get_current_task_btf(), key), asked);
+	if (known == 0)
+		return asked * sizeof f->pc[0];
+	f->last[last] = (u16)known;
+	f->from = known >> 24;
+	stack_have(f, known >> 16 & 0xff, kernel);
+	return 0;
 }
 
 /* A program that does not have its hook's arguments asks for the thread's stack. */
@@ -336,24 +361,14 @@ __noinline int stack_kernel(u32 depth, u32 key, u32 kernel, u32 got)
 
 	if (!with_stacks || f == NULL || kernel > KP_STACK_MAX)
 		return 0;
-	have = f->known >> 16 & 0xff;
-	f->from = f->known >> 24;
-	if (f->known == 0) {
-		if (read_once(f->base) == 0)
-			got = stack_unwind(f, t, asked);
-		have = got / sizeof f->pc[0];
-		f->from = have == 0 ? 0 : frames_above(f);
-		if (read_once(f->base) != 0)
-			known_learn(depth, stack_call(t, key), asked, f->from, have);
-	}
-	have = have > f->from ? have - f->from : 0;
-	f->kernel = have < kernel ? have : kernel;
+	if (read_once(f->base) == 0)
+		got = stack_unwind(f, t, asked);
+	have = got / sizeof f->pc[0];
+	f->from = have == 0 ? 0 : frames_above(f);
+	if (read_once(f->base) != 0)
+		known_learn(depth, stack_call(t, key), asked, f->from, have);
+	stack_have(f, have, kernel);
 	return 0;
-}
-
-static __always_inline u32 record_size(u32 n)
-{
-	return n == 0 ? 0 : sizeof(struct kp_symbols) + n * sizeof(u64);
 }
 
 static __always_inline u32 user_unwind(u64 *to, u32 bytes)
@@ -369,52 +384,58 @@ static __always_inline u32 user_unwind(u64 *to, u32 bytes)
 }
 
 /* (__noinline: see README.) */
-__noinline u32 stack_take(u32 depth, u32 key, u32 kernel, u32 user, u32 got)
+__noinline int stack_take(u32 depth, u32 key, u32 kernel, u32 user, u32 got)
 {
 	struct frames *f = my_frames(depth);
 	u32 bytes = user * sizeof f->pc[0];
 
 	if (!with_stacks || f == NULL)
 		return 0;
-	f->kernel = f->user = 0;
-	if (kernel != 0)
+	if (kernel != 0 && f->kernel == 0)
 		stack_kernel(depth, key, kernel, got);
 	if (bytes != 0)
 		f->user = user_unwind(&f->pc[FRAMES], bytes);
-	return record_size(f->kernel) + record_size(f->user);
+	return 0;
 }
 
-/* Writes a record of n frames, which begin at 'from' of f, to 'rec' of a block, and a reference
-   to the record to 'ref'.  (__noinline: see README.) */
-__noinline int frames_put(struct kp_block *b, struct frames *f, u64 places, u32 from, u32 n)
+/* Writes a record of n frames, which begin at 'from' of f and are 'most' at most, to 'rec' of a
+   block, and a reference to the record to 'ref'. */
+static __always_inline void frames_put(struct kp_block *b, struct frames *f, u32 ref, u32 rec,
+    u32 from, u32 n, const u32 most)
 {
-	u32 ref = (u32)places, rec = places >> 32, at = rec + sizeof(struct kp_symbols);
+	u32 at = rec + sizeof(struct kp_symbols);
 
-	if (!with_stacks || b == NULL || f == NULL || ref > KP_BLOCK_END - sizeof(u32) ||
-	    rec > KP_BLOCK_END - sizeof(struct kp_symbols))
-		return 0;
+	barrier_var(ref);
+	barrier_var(rec);
+	if (ref > KP_BLOCK_END - sizeof(u32) || rec > KP_BLOCK_END - sizeof(struct kp_symbols))
+		return;
 	*(u32 *)((void *)b + ref) = rec - ref;
 	*(u32 *)((void *)b + rec) = state.symbols_tag;
 	*(u32 *)((void *)b + rec + 4) = record_size(n);
-	for (u32 i = 0; i < KP_USER_STACK_MAX && i < n; i++, at += sizeof(u64)) {
+	for (u32 i = 0; i < most && i < n; i++, at += sizeof(u64)) {
 		barrier_var(at);
 		if (at > KP_BLOCK_END - sizeof(u64))
 			break;
 		*(u64 *)((void *)b + at) = f->pc[(from + i) & (FRAMES_ALL - 1)];
 	}
+}
+
+/* (__noinline: see README.) */
+__noinline int user_put(struct kp_block *b, struct frames *f, u32 ref, u32 rec)
+{
+	if (!with_stacks || b == NULL || f == NULL)
+		return 0;
+	frames_put(b, f, ref, rec, FRAMES, f->user, KP_USER_STACK_MAX);
 	return 0;
 }
 
-__noinline int stack_write(u32 depth, u64 pos, u32 ref, u32 rec)
+__noinline int stack_write(struct kp_block *b, u32 depth, u32 off, u32 ref, u32 rec)
 {
-	struct kp_cpu *cpu = cpu_at(bpf_get_smp_processor_id());
 	struct frames *f = my_frames(depth);
-	struct kp_block *b;
-	u32 off, second;
+	u32 second;
 
-	if (!with_stacks || cpu == NULL || f == NULL || (b = block_at(cpu, pos)) == NULL)
+	if (!with_stacks || b == NULL || f == NULL)
 		return 0;
-	off = KP_OFFSET_OF(pos);
 	ref += off;
 	rec += off;
 	/* With the bytes up to the records: a reader would take for a record what an earlier
@@ -426,10 +447,9 @@ __noinline int stack_write(u32 depth, u64 pos, u32 ref, u32 rec)
 		return 0;
 	*(u32 *)((void *)b + ref) = 0;
 	*(u64 *)((void *)b + second) = 0;
-	if (f->kernel != 0)
-		frames_put(b, f, (u64)rec << 32 | ref, f->from, f->kernel);
 	if (f->user != 0)
-		frames_put(b, f, (u64)(rec + record_size(f->kernel)) << 32 | (ref + 4), FRAMES,
-		    f->user);
+		user_put(b, f, ref + sizeof(u32), rec + record_size(f->kernel));
+	if (f->kernel != 0)
+		frames_put(b, f, ref, rec, f->from, f->kernel, KP_STACK_MAX);
 	return 0;
 }

@@ -227,6 +227,7 @@ static __always_inline u32 stack_begin(struct hit *hit, const struct stack_ask *
 	hit->rec = (size > hit->ref + 8u ? size : hit->ref + 8u + 7) & ~7u;
 	if (f == NULL)
 		return hit->rec;
+	f->kernel = f->user = 0;
 	/* stack_look() gets ctx by way of the map: the verifier refuses a pointer as the argument
 	   of a function that takes a number. */
 	write_once(f->base, (u64)ask->ctx);
@@ -238,8 +239,9 @@ static __always_inline u32 stack_begin(struct hit *hit, const struct stack_ask *
 		if (bytes <= FRAMES * sizeof f->pc[0])
 			got = bpf_get_stack(ask->ctx, f->pc, bytes, 0);
 	}
-	return hit->rec + stack_take(depth, ask->key, ask->of.kernel, ask->of.user,
-	    got < 0 ? 0 : got);
+	if (bytes != 0 || ask->of.user != 0)
+		stack_take(depth, ask->key, ask->of.kernel, ask->of.user, got < 0 ? 0 : got);
+	return hit->rec + record_size(f->kernel) + record_size(f->user);
 }
 
 /*
@@ -367,7 +369,8 @@ static __always_inline void writer_leave(struct hit *hit)
 static __always_inline void event_end(struct hit *hit)
 {
 	if (with_stacks && unlikely(hit->ref != 0))
-		stack_write((hit->depth - 1) & (STACK_DEPTHS - 1), hit->pos, hit->ref, hit->rec);
+		stack_write(hit->block, (hit->depth - 1) & (STACK_DEPTHS - 1),
+		    KP_OFFSET_OF(hit->pos), hit->ref, hit->rec);
 	writer_leave(hit);
 }
 

@@ -1,8 +1,8 @@
 /*
  * floor.bpf.c - the least that is told of a system call, a page fault or a switch: programs
  * that do nothing where it begins and where it ends, and programs that read the
- * clock there and store what they read.  And at the beginning of a call alone: a program that does
- * nothing, and one that asks the kernel for a stack of eight frames.
+ * clock there and store what they read.  And at the beginning of a call, or at a wake-up, alone: a
+ * program that does nothing, and one that asks the kernel for a stack of eight frames.
  */
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>
@@ -35,14 +35,7 @@ struct {
 	__type(value, __u64[FRAMES]);
 } frames SEC(".maps");
 
-SEC("raw_tp/sys_enter")
-int one_sys_enter(void *ctx)
-{
-	return 0;
-}
-
-SEC("raw_tp/sys_enter")
-int stack_sys_enter(void *ctx)
+static __always_inline int take_stack(void *ctx)
 {
 	__u32 zero = 0;
 	__u64 *f = bpf_map_lookup_elem(&frames, &zero);
@@ -51,6 +44,13 @@ int stack_sys_enter(void *ctx)
 		bpf_get_stack(ctx, f, FRAMES * sizeof *f, 0);
 	return 0;
 }
+
+#define ONE(hook)							\
+	SEC("raw_tp/" #hook) int one_##hook(void *ctx) { return 0; }	\
+	SEC("raw_tp/" #hook) int stack_##hook(void *ctx) { return take_stack(ctx); }
+
+ONE(sys_enter)
+ONE(sched_wakeup)
 
 #define PROGRAMS(hook)							\
 	SEC("raw_tp/" #hook) int empty_##hook(void *ctx) { return 0; }	\

@@ -2,10 +2,10 @@
  * floor.c - runs a command while programs are attached that do almost nothing:
  *
  *	kernel-floor empty|clock [-f | -s | -t] COMMAND [ARG]...
- *	kernel-floor one|stack COMMAND [ARG]...
+ *	kernel-floor one|stack [-s] COMMAND [ARG]...
  *
  * Both ends of a system call (one, stack: its beginning); -f: the three places that tell of a page fault; -s: the two
- * that tell of a switch, a thread's wake-up and its coming; -t (empty): the perf event of the tracepoint where a call begins.
+ * that tell of a switch, a thread's wake-up and its coming (one, stack: its wake-up); -t (empty): the perf event of the tracepoint where a call begins.
  */
 #include <stdio.h>
 #include <string.h>
