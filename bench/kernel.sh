@@ -68,7 +68,7 @@ with_eight()	# ROUND BARE
 	ours "$@" "wake-up: imported sched_wakeup" sched.sched_wakeup
 	anew
 	"$kpctl" stacks sched.sched_wakeup 8 0
-	ours "$@" "wake-up: imported, with a stack of 8" sched.sched_wakeup
+	ours "$@" "wake-up: imported with a stack of 8" sched.sched_wakeup
 	anew
 	[ ! -d /sys/kernel/tracing/instances ] || added "wake-up: tracefs ring with stacktrace" "$1" "$2" \
 		in_ring -s sched/sched_wakeup -- $calls
