@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "prex/cmd.h"
-#include "prex/term.h"
 #include "prex/shell.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -1,12 +1,13 @@
 /*
- * shell.h - the state of a session, its names and its messages.  It brings what commands
- * need: their grammar, what they do to probes, the target, and util.h.
+ * shell.h - the state of a session: its names, its messages, and the sources of its commands.
+ * It brings what commands need: their grammar, what they do to probes, the target, and util.h.
  */
 #ifndef PREX_SHELL_H
 #define PREX_SHELL_H
 
 #include <sys/queue.h>
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -184,5 +185,37 @@ void	source_token(struct source *, struct token *, bool paths);
 
 /* Pushes ./.prexrc and then $HOME/.prexrc, so that the latter comes first. */
 void	rc_push(struct shell *);
+
+/*
+ * Lines from somebody at a terminal, and how such a line could go on.
+ */
+
+struct editline;
+
+struct term *term_open(struct shell *);
+/* Prompts and reads a line with its newline into *line, as getline().  SOURCE_INTERRUPT is
+   Ctrl-C: what was typed is forgotten; SOURCE_END: the terminal is gone. */
+enum source_fill term_read(struct term *, bool in_statement, char **line,
+	    size_t *size);
+void	term_close(struct term *);
+
+/* Between these two, signals wait until term_signal_mask() lets them in. */
+void	term_signal_begin(void);
+void	term_signal_end(void);
+const sigset_t *term_signal_mask(void);
+/* Lets in the signals that are waiting; then: has a signal come that is not acted upon? */
+void	term_signal_let_in(void);
+bool	term_signal_came(void);
+/* Acts upon the signals that have come.  True: give the line up. */
+bool	term_signal_act(struct editline *);
+
+struct completion {
+	char	*word;			/* what is to be completed, maybe "" */
+	struct strings candidates;	/* what could be in its place; sorted */
+};
+
+/* Looks at the text before the cursor, and at the target. */
+void	complete(struct shell *, const char *text, struct completion *);
+void	completion_free(struct completion *);
 
 #endif

@@ -9,11 +9,12 @@
 #include <sys/ioctl.h>
 #include <sys/time.h>
 
+#include <histedit.h>
 #include <signal.h>
 #include <unistd.h>
 
+#include "prex/shell.h"
 #include "prex/target.h"
-#include "prex/term.h"
 
 enum { NUDGE_US = 10000 };
 

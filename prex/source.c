@@ -6,7 +6,6 @@
 
 #include "common/files.h"
 #include "prex/shell.h"
-#include "prex/term.h"
 
 static struct source *
 source_push(struct shell *sh, const char *name)

@@ -8,11 +8,10 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#include "tests/check-run.h"
 #include "prex/cmd.h"
-#include "prex/term.h"
 #include "prex/shell.h"
 #include "prex/util.h"
+#include "tests/check-run.h"
 
 /* The kinds of the tokens of a line, a letter each. */
 static const char *
