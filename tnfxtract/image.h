@@ -85,12 +85,6 @@ ssize_t image_apart_read(const struct image *, void *, size_t, uint64_t);
 /* The number of damaged pages at which a new process had to begin. */
 unsigned image_apart_damaged(const struct image *);
 
-/* image-kdump.c, in that process, whose end frees everything.  EBADMSG: nothing more may be
-   read. */
-int  image_kdump_open(struct image *);
-ssize_t image_kdump_read(const struct image *, void *, size_t, uint64_t);
-uint64_t image_kdump_page(const struct image *);
-
 /* image.c: puts a flattened dump in order; *ret is a new descriptor of the result. */
 int  image_flat_order(int fd, int *ret);
 

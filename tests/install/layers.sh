@@ -80,7 +80,7 @@ heads=$(xargs awk 'FNR == 2 { name = FILENAME; sub(/.*\//, "", name)
 xargs cat <"$TMP/files" >"$TMP/all"
 grep -E '^[[:space:]]*(/\*| \*|   )' "$TMP/all" | grep -oE '\<[a-z]+(_[a-z0-9]+)+\(\)' | tr -d '()' | LC_ALL=C sort -u >"$TMP/named"
 grep -vE '^[[:space:]]*(/\*| \*)' "$TMP/all" | grep -oE '[A-Za-z_][A-Za-z_0-9]*' | LC_ALL=C sort -u >"$TMP/words"
-# (libkdumpfile's, which we do not call: image-kdump.c says why.)
+# (libkdumpfile's, which we do not call: image-apart.c says why.)
 gone=$(LC_ALL=C comm -23 "$TMP/named" "$TMP/words" | grep -v '^kdump_free$')
 [ -z "$gone" ] || bad "comments name functions that are not there: $gone"
 echo "$n includes"
