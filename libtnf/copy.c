@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "format/live.h"
-#include "libtnf/event.h"
 #include "libtnf/file.h"
 
 #define TRIES	4

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "libtnf/datum.h"
-#include "libtnf/event.h"
 #include "libtnf/file.h"
 #include "libtnf/type.h"
 

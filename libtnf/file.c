@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "libtnf/event.h"
 #include "libtnf/file.h"
 #include "libtnf/type.h"
 

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "libtnf/event.h"
+#include "libtnf/file.h"
 #include "libtnf/stream_impl.h"
 
 #define LAPS	0xfffffffeu	/* then generations begin again: libtnfprobe/block.c */

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "libtnf/datum.h"
-#include "libtnf/event.h"
 #include "libtnf/file.h"
 
 TNF_API int

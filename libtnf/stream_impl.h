@@ -8,7 +8,6 @@
 #include <tnf/stream.h>
 
 #include "common/map.h"
-#include "libtnf/event.h"
 #include "libtnf/file.h"
 
 /*

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "common/map.h"
-#include "libtnf/event.h"
 #include "libtnf/file.h"
 #include "libtnf/type.h"
 
