@@ -8,7 +8,7 @@
 #ifndef LIBTNFPROBE_EVENT_HIT_H
 #define LIBTNFPROBE_EVENT_HIT_H
 
-#include "libtnfprobe/span.h"
+#include "libtnfprobe/internal.h"
 
 /* event.c.  May the hit go on that finds the thread busy?  Then what was in progress is
    forgotten. */

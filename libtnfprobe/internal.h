@@ -7,7 +7,6 @@
  * long.c	texts and bytes of up to 64 KiB
  * runtime.c	probes that are made at run time
  * fast.c	hits of fast probes, from the trampoline (arch/) to the commit
- * fast-return.c	returns of functions whose entries are fast probes
  * vectors.c	keeps the vector registers over a call
  * block.c	data blocks: take, give back, take from the dead
  * tag.c	room in permanent blocks, and what is written there together
@@ -22,7 +21,7 @@
  * auto.c	TNF_ENABLE, tnfwatch: a process that traces itself (auto-*.c)
  * debug.c	tnf_probe_debug and what connected functions may ask
  *
- * block.c, clock.c, event.c, fast.c, fast-return.c, value.c and vectors.c use general registers alone (meson.build): a fast
+ * block.c, clock.c, event.c, fast.c, value.c and vectors.c use general registers alone (meson.build): a fast
  * hit is in code whose vector registers hold values.  A function that they call elsewhere, if it may use
  * others, goes through keep_vectors().
  *
@@ -144,7 +143,7 @@ struct thread {
 	uint64_t	 tsc_limit;	/* ... for how long it will do, ... */
 	int64_t		 ns;		/* ... and its time since 'base' */
 	uint64_t	 mult;		/* ns = ticks * mult >> 32 */
-	const struct span_record *const *context; /* the thread's current span, or NULL: span.h */
+	const struct span_record *const *context; /* the thread's current span, or NULL: span.c */
 	uint64_t	 span;		/* the span recorded last */
 	/* The CPU that the thread is on, which the kernel writes into the thread's struct rseq
 	   (rseq(2)).  Where the C library has registered none, this is the address of 'cpu'. */
@@ -325,10 +324,6 @@ tnf_reference_t tnf_long_put(struct thread *, const struct tnf_tag_data *,
 
 /* runtime.c: the child of a fork has no thread that is defining a probe. */
 void tnf_runtime_unlock(void);
-/* tnf_probe_define().  'tell': tells the controller of the new probe, which it perhaps does not know. */
-struct tnf_probe_argument_type;
-struct tnf_probe_control *tnf_runtime_define(const char *name, const char *keys,
-    const char *detail, unsigned n, const struct tnf_probe_argument_type *, bool tell);
 /* Returns the offset of a member of this type that follows the first 'at' bytes of an event. */
 static inline uint32_t
 member_place(const struct tnf_tag_data *type, uint32_t at)
@@ -345,8 +340,6 @@ void tnf_fast_define(struct tnf_fast_area *);
 void tnf_fast_entry(void);
 void tnf_fast_inner(void);
 void tnf_fast_record(struct tnf_fast_regs *, const struct tnf_fast_site *);
-/* fast-return.c: a function is called, whose return has this site; it has returned. */
-void tnf_fast_call(const struct tnf_fast_regs *, const struct tnf_fast_site *);
 void tnf_fast_returned(struct tnf_fast_regs *);
 void tnf_fast_calls_make(void);
 void tnf_fast_return(void);
@@ -452,5 +445,71 @@ tnf_reference_t tnf_probe_string(struct tnf_probe_setup *, const char *, tnf_ref
 tnf_reference_t tnf_probe_name(struct tnf_probe_setup *, const char *, tnf_reference_t *);
 void *tnf_probe_record(struct tnf_probe_setup *, const struct tnf_tag_data *,
     size_t, tnf_reference_t *, tnf_reference_t *);
+
+/*
+ * The span of OpenTelemetry in which a thread is, as libraries publish it (OTEP 4947): span.c.
+ *
+ * An object of the process exports a variable of each thread, otel_thread_ctx_v1, which points
+ * to a record: the ids of the trace and of the span.  A hit compares the span with the one that
+ * the thread recorded last, and records otel_context{trace_high, trace_low, span} in front of
+ * itself if they differ; so does the first hit in a block, unless there is no span.
+ *
+ * A thread whose C library gives it the variable when the thread first uses it is looked at again
+ * with each block, and after 10 ms.  The object has to stay loaded.
+ */
+#define SPAN_UNKNOWN	UINT64_MAX	/* the span that the thread recorded last is perhaps not in its block */
+
+/* As OTEP 4947 lays it out.  Attributes follow. */
+struct span_record {
+	uint64_t trace[2];	/* bytes in the order of the digits */
+	uint64_t span;
+	uint8_t	 valid;		/* 1: not being written */
+	uint8_t	 flags;
+	uint16_t attributes_size;
+} __attribute__((packed));
+
+/* The event otel_context. */
+struct span_event {
+	uint32_t tag, delta;
+	uint64_t trace_high, trace_low, span;
+};
+
+extern struct tnf_probe_control tnf_span_probe;
+
+/* Looks for the variable in the objects of the process, once for each of them.  The caller knows
+   that no other thread loads or unloads an object meanwhile: it is a constructor, or called by a
+   controller that has stopped all threads. */
+void tnf_span_look(void);
+/* The same, for callers that may wait for the dynamic linker's lock. */
+void tnf_span_look_locked(void);
+/* Called in the child of a fork(), where that lock is not waited for any more. */
+void tnf_span_forked(void);
+/* The variable of the calling thread; NULL: there is none, or none yet.  Takes no lock and
+   allocates nothing. */
+const struct span_record *const *tnf_span_variable(void);
+
+/* The span in which the thread is, as the record has it; 0: in none. */
+static inline uint64_t
+span_now(const struct thread *t)
+{
+	const struct span_record *r = __atomic_load_n(t->context, __ATOMIC_RELAXED);
+
+	if (__builtin_expect(r != NULL && __atomic_load_n(&r->valid, __ATOMIC_RELAXED) == 1, 1))
+		return r->span;
+	return 0;
+}
+
+static inline bool
+span_is_new(const struct thread *t)
+{
+	return unlikely(t->context != NULL) && unlikely(span_now(t) != t->span);
+}
+
+/* Can spans be recorded, now that the thread has that variable? */
+static inline bool
+span_is_defined(const struct thread *t)
+{
+	return t->context == NULL || __atomic_load_n(&tnf_span_probe.index, __ATOMIC_ACQUIRE) != 0;
+}
 
 #endif

@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "libtnfprobe/span.h"
+#include "libtnfprobe/internal.h"
 
 #ifndef MADV_WIPEONFORK
 #define MADV_WIPEONFORK	18

@@ -1,5 +1,5 @@
 /*
- * span.c - where the current span of a thread is: span.h.
+ * span.c - where the current span of a thread is.
  *
  * The dynamic linker has no function that tells the address of a thread's variable and
  * neither takes a lock nor allocates.  So we read what it wrote.  A relocation of the object
@@ -11,7 +11,7 @@
 #include <link.h>
 #include <string.h>
 
-#include "libtnfprobe/span.h"
+#include "libtnfprobe/internal.h"
 
 #define SYMBOL		"otel_thread_ctx_v1"
 #define STATIC_MAX	(1 << 20)	/* bytes around the thread pointer: more is an address */

@@ -9,7 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "libtnfprobe/span.h"
+#include "libtnfprobe/internal.h"
 
 #define KEYS_WITHOUT_MALLOC	32	/* glibc keeps so many in the thread */
 

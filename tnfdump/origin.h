@@ -131,7 +131,7 @@ void around_free(struct dump *);
 
 /*
  * The span of OpenTelemetry in which each thread is: what its probes recorded with
- * otel_context (libtnfprobe/span.h).
+ * otel_context (libtnfprobe/span.c).
  *
  * The kernel's events of the thread are in the same span.  A thread's span is known from
  * the last probe that it hit: until it hits the next one, it may have left the span.

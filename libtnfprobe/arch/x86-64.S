@@ -129,7 +129,7 @@
 	TRAMPOLINE tnf_fast_inner, 27, 128
 
 /*
- * A function whose return is recorded returns to this place (fast-return.c).  The function has left
+ * A function whose return is recorded returns to this place (fast.c).  The function has left
  * its caller's stack pointer; the word below it, the "place", is the key of the table that
  * has the real address to return to.
  *
