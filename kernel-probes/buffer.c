@@ -20,7 +20,6 @@
 
 #include "common/files.h"
 #include "common/proc.h"
-#include "kernel-probes/defs.h"
 #include "kernel-probes/handle.h"
 #include "kernel-probes/import.h"
 

@@ -9,8 +9,6 @@
 #include <tnf/com.h>
 
 #include "format/core.h"
-#include "kernel-probes/catalogue.h"
-#include "kernel-probes/defs.h"
 #include "kernel-probes/handle.h"
 #include "kernel-probes/import.h"
 

@@ -46,7 +46,7 @@ map_walk(const char *pin, size_t key_size, size_t value_size, each_f *fn, void *
    has ended, and one listing is cheaper than a question for each. */
 struct alive {
 	pid_t	*pid;		/* ascending */
-	size_t	 n, room;
+	size_t	 n;
 };
 
 static int
@@ -60,16 +60,11 @@ by_number(const void *a, const void *b)
 static bool
 alive_add(struct alive *a, pid_t pid)
 {
-	size_t room = a->room == 0 ? 256 : a->room * 2;
-	pid_t *grown;
+	pid_t *grown = tnf_grow(a->pid, a->n, sizeof *grown);
 
-	if (a->n == a->room) {
-		grown = realloc(a->pid, room * sizeof *grown);
-		if (grown == NULL)
-			return false;
-		a->pid = grown;
-		a->room = room;
-	}
+	if (grown == NULL)
+		return false;
+	a->pid = grown;
 	a->pid[a->n++] = pid;
 	return true;
 }
@@ -222,23 +217,18 @@ struct object_row {
 
 struct objects {
 	struct object_row *row;
-	size_t	 n, room;
+	size_t	 n;
 };
 
 static void
 object_add(const void *key, void *value, void *arg)
 {
 	struct objects *all = arg;
-	size_t room = all->room == 0 ? 256 : all->room * 2;
-	struct object_row *grown;
+	struct object_row *grown = tnf_grow(all->row, all->n, sizeof *grown);
 
-	if (all->n == all->room) {
-		grown = realloc(all->row, room * sizeof *grown);
-		if (grown == NULL)
-			return;
-		all->row = grown;
-		all->room = room;
-	}
+	if (grown == NULL)
+		return;
+	all->row = grown;
 	memcpy(&all->row[all->n].key, key, sizeof(struct kp_object_key));
 	memcpy(&all->row[all->n++].o, value, sizeof(struct kp_object));
 }

@@ -40,7 +40,6 @@
 #define KP_PIN_WHERE	KP_DIR "/where"
 #define KP_PIN_SITES	KP_DIR "/sites"
 
-
 #define KP_EXPORT	__attribute__((visibility("default")))
 
 struct kp {
@@ -202,9 +201,6 @@ int kp_import_load(struct kp *);	/* does nothing if it is done */
 
 /* stacks.c */
 int kp_stacks_keep(struct kp *);	/* defines them in a new buffer */
-
-/* rawio.c */
-bool kp_raw_is_open(void);
 
 /* symbols.c */
 void kp_symbols_find(struct kp_shared *);

@@ -1,5 +1,5 @@
 /*
- * hooks.c - finds the hooks in programs.h that this kernel has, and the values of its flags,
+ * hooks.c - finds the hooks in catalogue.h that this kernel has, and the values of its flags,
  * by its BTF and its list of symbols.
  */
 #include <bpf/btf.h>

@@ -41,11 +41,6 @@ int kp_import_row_renew(struct kp *, struct kp_import *);
    have begun still read it, and this session's copy of the row may be empty. */
 void kp_import_row_off(struct kp *, const struct kp_import *);
 
-/* import-words.c */
-/* Sets the members of a row that follow from its operations, before the row is put.  'tags'
-   are those of the buffer's records, by enum kp_record. */
-void kp_import_row_words(struct kp_import_row *, const uint32_t *tags);
-
 /* import-load.c */
 struct kp_raw_probe {
 	const struct kp_import *imp;	/* it has a slot */

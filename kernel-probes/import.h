@@ -153,7 +153,7 @@ void kp_import_lacks(struct kp_import *, const char *fmt, ...)
 extern const struct kp_import_kind kp_call_args, kp_call_path, kp_call_fd;
 int kp_import_calls(struct kp *);
 
-/* mark.c */
+/* import.c */
 extern const struct kp_import_kind kp_mark_kind;
 
 /* tracepoint.c */

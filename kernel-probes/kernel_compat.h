@@ -5,7 +5,7 @@
  * version.  Distributions carry some of these changes in older
  * versions: therefore we ask for members, never for versions.  A shim may be removed
  * with the last kernel that needs it.  Which hooks exist is the loader's business
- * (programs.h, hooks.c).
+ * (catalogue.h, hooks.c).
  */
 #ifndef KERNEL_PROBES_KERNEL_COMPAT_H
 #define KERNEL_PROBES_KERNEL_COMPAT_H

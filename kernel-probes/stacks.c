@@ -3,7 +3,6 @@
  */
 #include <errno.h>
 
-#include "kernel-probes/defs.h"
 #include "kernel-probes/handle.h"
 #include "kernel-probes/import-impl.h"
 

@@ -11,7 +11,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "kernel-probes/defs.h"
 #include "kernel-probes/handle.h"
 #include "kernel-probes/import-impl.h"
 #include "kernel-probes/import.h"

@@ -16,7 +16,6 @@
 
 #include "common/call-kinds.h"
 #include "common/files.h"
-#include "kernel-probes/defs.h"
 #include "kernel-probes/handle.h"
 #include "kernel-probes/import-impl.h"
 #include "kernel-probes/import.h"

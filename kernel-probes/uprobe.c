@@ -20,10 +20,9 @@
 
 #include "common/files.h"
 #include "common/proc.h"
-#include "kernel-probes/defs.h"
 #include "kernel-probes/handle.h"
 #include "kernel-probes/import-impl.h"
-#include "kernel-probes/uprobe.h"
+#include "kernel-probes/kernel_probes.h"
 
 #define ENOTSUPP 524	/* the kernel's own, which <errno.h> does not have */
 #define PMU	"/sys/bus/event_source/devices/uprobe/"

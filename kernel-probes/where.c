@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernel-probes/defs.h"
+#include "kernel-probes/catalogue.h"
 #include "kernel-probes/import.h"
 
 struct reader {

@@ -38,8 +38,8 @@
 
 #include "common/proc.h"
 #include "libtnfctl/arch/arch.h"
-#include "libtnfctl/call.h"
 #include "libtnfctl/control.h"
+#include "libtnfctl/proc.h"
 
 #define CALL_MS		10000
 /*

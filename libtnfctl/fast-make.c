@@ -11,10 +11,11 @@
 
 #include <tnf/runtime.h>
 
-#include "libtnfctl/call.h"
+#include "libtnfctl/arch/arch.h"
 #include "libtnfctl/control.h"
 #include "libtnfctl/fast.h"
 #include "libtnfctl/functions.h"
+#include "libtnfctl/proc.h"
 #include "libtnfctl/usdt.h"
 
 #define TRIES		6000	/* to find a thread that can make a call */

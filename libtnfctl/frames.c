@@ -15,7 +15,7 @@
 
 #include "common/elf-file.h"
 #include "libtnfctl/arch/arch.h"
-#include "libtnfctl/call.h"
+#include "libtnfctl/proc.h"
 
 #define FRAMES_MAX	512
 #define OPS_MAX		32	/* of an expression */

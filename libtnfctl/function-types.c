@@ -1,20 +1,23 @@
 /*
- * function-types.c - names and types of a function's parameters, from debugging
- * information: in the file, or in the one that its .gnu_debuglink or build id leads to.
+ * function-types.c - names and types of a function's parameters, and of the members to which these
+ * lead ("o->next->id"), from debugging information: in the file, or in the one that its
+ * .gnu_debuglink or build id leads to.
  *
  * The types tell where each parameter is when the function begins, by the
  * machine's calling convention (arch/arch.h): numbers and pointers are in registers, then
  * in memory; floating-point numbers are elsewhere, and left out.  Behind a structure that is
  * passed by value in registers we know no parameter.
  */
+#include <sys/stat.h>
+
 #include <dwarf.h>
 #include <elfutils/libdw.h>
 #include <elfutils/libdwelf.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "common/elf-file.h"
 #include "common/files.h"
@@ -143,8 +146,10 @@ debug_by_link(struct debug_file *ret, struct elffile *program, const char *path)
 	return false;
 }
 
-Dwarf *
-tnfctl_dwarf_of(int fd, const char *path)
+/* The information about an open file, from the file or from the one that it leads to; it stays
+   until this thread asks for another file.  NULL: there is none. */
+static Dwarf *
+debug_of(int fd, const char *path)
 {
 	struct debug_file own, other;
 	struct stat st;
@@ -189,8 +194,8 @@ is_it(Dwarf_Die *die, void *arg)
 
 /* Finds the unit with this address, even if the file has no table of units' addresses: clang
    writes none. */
-bool
-tnfctl_dwarf_unit(Dwarf *dwarf, uint64_t address, Dwarf_Die *ret)
+static bool
+debug_unit(Dwarf *dwarf, uint64_t address, Dwarf_Die *ret)
 {
 	Dwarf_CU *unit = NULL;
 	uint8_t type;
@@ -209,15 +214,15 @@ find_function(Dwarf *dwarf, uint64_t address, Dwarf_Die *ret)
 	struct wanted w = { .address = address };
 	Dwarf_Die cu;
 
-	if (tnfctl_dwarf_unit(dwarf, address, &cu))
+	if (debug_unit(dwarf, address, &cu))
 		dwarf_getfuncs(&cu, is_it, &w, 0);
 	*ret = w.die;
 	return w.found;
 }
 
 /* Follows the type through its names and qualifiers; false: it is void, or not known. */
-bool
-tnfctl_dwarf_type(Dwarf_Die *of, Dwarf_Die *ret, bool *is_const)
+static bool
+debug_type(Dwarf_Die *of, Dwarf_Die *ret, bool *is_const)
 {
 	Dwarf_Attribute attr;
 	Dwarf_Die die = *of;
@@ -259,7 +264,7 @@ is_text(Dwarf_Die *pointer)
 	bool is_const;
 	Dwarf_Die to;
 
-	if (!tnfctl_dwarf_type(pointer, &to, &is_const) || !is_const ||
+	if (!debug_type(pointer, &to, &is_const) || !is_const ||
 	    dwarf_tag(&to) != DW_TAG_base_type || dwarf_bytesize(&to) != 1)
 		return false;
 	encoding = encoding_of(&to);
@@ -298,15 +303,15 @@ begins_with_whole(Dwarf_Die *structure)
 		if (tag != DW_TAG_array_type && (tag != DW_TAG_structure_type ||
 		    dwarf_child(&type, &member) != 0 || dwarf_tag(&member) != DW_TAG_member))
 			return false;
-		if (!tnfctl_dwarf_type(&member, &type, &is_const))
+		if (!debug_type(&member, &type, &is_const))
 			return false;
 	}
 	return false;
 }
 
 /* Finds the kind of value; false: we know nothing of this value and of those behind it. */
-bool
-tnfctl_dwarf_value(Dwarf_Die *type, struct function_value *ret)
+static bool
+debug_value(Dwarf_Die *type, struct function_value *ret)
 {
 	int tag = dwarf_tag(type), size = dwarf_bytesize(type);
 	unsigned encoding;
@@ -364,7 +369,7 @@ result_is_in_memory(Dwarf_Die *function)
 	bool is_const;
 	Dwarf_Die type;
 
-	return tnfctl_dwarf_type(function, &type, &is_const) && (dwarf_tag(&type) ==
+	return debug_type(function, &type, &is_const) && (dwarf_tag(&type) ==
 	    DW_TAG_structure_type || dwarf_tag(&type) == DW_TAG_union_type) &&
 	    dwarf_bytesize(&type) > (int)(EIGHTBYTES * sizeof(uint64_t));
 }
@@ -385,7 +390,7 @@ tnfctl_function_parameters(int fd, const char *path, uint64_t address, struct fu
     unsigned max)
 {
 	unsigned n = 0, number = 0, reg, memory = ARCH_STACK_ARGUMENTS;
-	Dwarf *dwarf = tnfctl_dwarf_of(fd, path);
+	Dwarf *dwarf = debug_of(fd, path);
 	struct function_value v;
 	Dwarf_Die function, child, type;
 	bool is_const;
@@ -398,8 +403,8 @@ tnfctl_function_parameters(int fd, const char *path, uint64_t address, struct fu
 	do {
 		if (dwarf_tag(&child) != DW_TAG_formal_parameter)
 			continue;
-		if (n == max || ++number > PARAMETERS_MAX || !tnfctl_dwarf_type(&child, &type, &is_const) ||
-		    !tnfctl_dwarf_value(&type, &v))
+		if (n == max || ++number > PARAMETERS_MAX || !debug_type(&child, &type, &is_const) ||
+		    !debug_value(&type, &v))
 			break;
 		name_value(&child, number, &v);
 		v.number = -1;
@@ -419,7 +424,7 @@ tnfctl_function_parameters(int fd, const char *path, uint64_t address, struct fu
 int
 tnfctl_function_result(int fd, const char *path, uint64_t address, struct function_value *ret)
 {
-	Dwarf *dwarf = tnfctl_dwarf_of(fd, path);
+	Dwarf *dwarf = debug_of(fd, path);
 	Dwarf_Die function, type;
 	bool is_const;
 
@@ -427,9 +432,210 @@ tnfctl_function_result(int fd, const char *path, uint64_t address, struct functi
 		return -1;
 	if (!dwarf_hasattr_integrate(&function, DW_AT_type))
 		return 0;
-	if (!tnfctl_dwarf_type(&function, &type, &is_const) || !tnfctl_dwarf_value(&type, ret) || ret->type == NULL)
+	if (!debug_type(&function, &type, &is_const) || !debug_value(&type, ret) || ret->type == NULL)
 		return -1;
 	strcpy(ret->name, "value");
 	ret->number = 0;
 	return 1;
+}
+
+/* Limits, because the file may lie. */
+#define NESTED_MAX	8	/* structures without a name in structures */
+#define MEMBERS_MAX	65536	/* of a structure */
+
+struct member_path {
+	struct kp_hops hops;
+	const char *type;	/* static */
+	bool	 text;
+};
+
+struct way {
+	const char *path;	/* for messages */
+	struct member_path *ret;
+	char	*why;
+	size_t	 size;
+};
+
+static bool
+refuse(const struct way *w, const char *fact, const char *name, size_t len)
+{
+	snprintf(w->why, w->size, "args: %s: %s%.*s", w->path, fact, (int)len, name);
+	return false;
+}
+
+/* Finds the variable or parameter of this name where the code at the address is. */
+static bool
+find_variable(Dwarf *dwarf, uint64_t address, const char *name, Dwarf_Die *ret)
+{
+	Dwarf_Die unit, *scopes;
+	bool found;
+	int n;
+
+	if (!debug_unit(dwarf, address, &unit) ||
+	    (n = dwarf_getscopes(&unit, address, &scopes)) <= 0)
+		return false;
+	found = dwarf_getscopevar(scopes, n, name, 0, NULL, 0, 0, ret) >= 0;
+	free(scopes);
+	return found;
+}
+
+/* Finds a member of a structure or union, also in one without a name inside; *off grows. */
+static bool
+find_member(Dwarf_Die *of, const char *name, size_t len, unsigned depth, Dwarf_Die *ret, uint64_t *off)
+{
+	Dwarf_Die child, type;
+	Dwarf_Attribute attr;
+	Dwarf_Word at;
+	const char *called;
+	unsigned n = 0;
+	bool is_const;
+
+	if (depth == NESTED_MAX || dwarf_child(of, &child) != 0)
+		return false;
+	do {
+		if (dwarf_tag(&child) != DW_TAG_member)
+			continue;
+		at = 0;
+		if (dwarf_attr(&child, DW_AT_data_member_location, &attr) != NULL &&
+		    dwarf_formudata(&attr, &at) != 0)
+			continue;
+		called = dwarf_diename(&child);
+		if (called != NULL && strlen(called) == len && memcmp(called, name, len) == 0) {
+			*ret = child;
+			*off += at;
+			return !dwarf_hasattr(&child, DW_AT_bit_size);
+		}
+		if (called == NULL && debug_type(&child, &type, &is_const) &&
+		    find_member(&type, name, len, depth + 1, ret, off)) {
+			*off += at;
+			return true;
+		}
+	} while (++n < MEMBERS_MAX && dwarf_siblingof(&child, &child) == 0);
+	return false;
+}
+
+/* Describes the last member's value, and how it is recorded. */
+static bool
+end_at(const struct way *w, Dwarf_Die *type, enum usdt_type asked)
+{
+	struct kp_hops *h = &w->ret->hops;
+	struct function_value v;
+	Dwarf_Die element;
+	bool is_const;
+
+	if (dwarf_tag(type) == DW_TAG_array_type && asked == USDT_STRING &&
+	    debug_type(type, &element, &is_const) && dwarf_bytesize(&element) == 1) {
+		h->size = 0;
+		w->ret->text = true;
+		w->ret->type = "tnf_string";
+		return true;
+	}
+	if (!debug_value(type, &v) || v.type == NULL)
+		return refuse(w, "it is no integer, pointer or text", "", 0);
+	h->size = v.size;
+	h->sign = v.sign;
+	w->ret->text = v.is_text && asked != USDT_ADDRESS;
+	w->ret->type = asked == USDT_ADDRESS ? "tnf_opaque" : v.type;
+	if (asked == USDT_STRING && dwarf_tag(type) == DW_TAG_pointer_type) {
+		w->ret->text = true;
+		w->ret->type = "tnf_string";
+	} else if (asked == USDT_STRING || asked == USDT_CHARS)
+		return refuse(w, "it is no pointer to text and no array of characters", "", 0);
+	return true;
+}
+
+/* Follows the names behind the variable. */
+static bool
+follow(const struct way *w, Dwarf_Die *variable, const char *s, enum usdt_type asked)
+{
+	struct kp_hops *h = &w->ret->hops;
+	Dwarf_Die type, at = *variable;
+	uint64_t off = 0;
+	bool is_const;
+	size_t len;
+
+	for (;;) {
+		bool arrow = strncmp(s, "->", 2) == 0;
+
+		if (!debug_type(&at, &type, &is_const))
+			return refuse(w, "no type is known of what is before ", s, strlen(s));
+		if (*s == '\0')
+			break;
+		if (arrow && (dwarf_tag(&type) != DW_TAG_pointer_type ||
+		    !debug_type(&type, &type, &is_const)))
+			return refuse(w, "there is no pointer before ", s, strlen(s));
+		s += arrow ? 2 : 1;
+		len = strcspn(s, "-.");
+		if (arrow) {
+			if (h->n == KP_HOPS_MAX)
+				return refuse(w, "more than four levels", "", 0);
+			if (h->n > 0)
+				h->off[h->n - 1] = (__u16)off;
+			h->n++;
+			off = 0;
+		}
+		if (!find_member(&type, s, len, 0, &at, &off))
+			return refuse(w, "debugging information has no such member, or it is a bit field: ",
+			    s, len);
+		if (off > UINT16_MAX)
+			return refuse(w, "it is too far from the beginning: ", s, len);
+		s += len;
+	}
+	h->off[h->n - 1] = (__u16)off;
+	return end_at(w, &type, asked);
+}
+
+/*
+ * Finds the way of a path from the variable of its first name where the code at 'address' is (as
+ * the symbol table of the open file has it).  'asked' is what the user calls the member.  false,
+ * with the reason in 'why'.
+ */
+static bool
+member_path_find(int fd, const char *shown, uint64_t address, const char *path,
+    enum usdt_type asked, struct member_path *ret, char *why, size_t size)
+{
+	struct way w = { path, ret, why, size };
+	Dwarf *dwarf = debug_of(fd, shown);
+	size_t head = strcspn(path, "-.");
+	char name[USDT_PATH_MAX];
+	Dwarf_Die variable;
+
+	memset(ret, 0, sizeof(*ret));
+	if (dwarf == NULL)
+		return refuse(&w, "the program has no debugging information: build with -g", "", 0);
+	snprintf(name, sizeof(name), "%.*s", (int)head, path);
+	if (!find_variable(dwarf, address, name, &variable))
+		return refuse(&w, "debugging information has no such variable there: ", path, head);
+	return follow(&w, &variable, path + head, asked);
+}
+
+bool
+tnfctl_member_place(int fd, const struct kp_uprobe_spec *spec, uint64_t address,
+    const struct usdt_args_named *named, unsigned i, struct kp_site *site, struct kp_uprobe_found *ret)
+{
+	struct member_path way;
+
+	if (!member_path_find(fd, spec->shown, address, named->path[i], named->type[i], &way,
+	    ret->why, sizeof(ret->why)))
+		return false;
+	site->hop[i] = way.hops;
+	site->v[i].text = way.text ? KP_TEXT_STRING : KP_TEXT_NONE;
+	if (ret->member[i].type != NULL && site != ret->site && strcmp(ret->member[i].type, way.type) != 0) {
+		snprintf(ret->why, sizeof(ret->why), "args: %s: it is of different types at several "
+		    "places", named->path[i]);
+		return false;
+	}
+	ret->member[i].type = way.type;
+	return true;
+}
+
+void
+tnfctl_member_unread(const struct usdt_args_named *named, struct kp_uprobe_found *ret)
+{
+	for (unsigned i = 0; i < named->n; i++)
+		if (named->path[i][0] != '\0') {
+			ret->member[ret->members].type = "tnf_uint32";
+			strcpy(ret->member[ret->members++].name, KP_UNREAD);
+			return;
+		}
 }

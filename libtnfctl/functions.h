@@ -6,12 +6,11 @@
 #ifndef LIBTNFCTL_FUNCTIONS_H
 #define LIBTNFCTL_FUNCTIONS_H
 
-#include <elfutils/libdw.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "kernel-probes/uprobe.h"
+#include "kernel-probes/kernel_probes.h"
 #include "libtnfctl/usdt.h"
 
 #define FUNCTIONS_MAX	512	/* that one pattern may choose of a file, for the kernel */
@@ -64,41 +63,11 @@ const char *tnfctl_number_type(unsigned size, bool sign);
 void	tnfctl_functions_forget(void);
 void	tnfctl_function_types_forget(void);	/* for that */
 
-/*
- * Arguments such as "o->next->id": from a pointer to a member.
- */
-struct member_path {
-	struct kp_hops hops;
-	const char *type;	/* static */
-	bool	 text;
-};
-
-/*
- * Finds the way of a path from the variable of its first name where the code at 'address' is (as
- * the symbol table of the open file has it).  'asked' is what the user calls the member.  false,
- * with the reason in 'why'.
- */
-bool	tnfctl_member_path(int fd, const char *shown, uint64_t address, const char *path,
-	    enum usdt_type asked, struct member_path *ret, char *why, size_t size);
-/* The same for a name of arguments, whose operand is place i of a site. */
+/* Finds the way from a pointer to a member, such as "o->next->id", for a name of arguments, whose
+   operand is place i of a site. */
 bool	tnfctl_member_place(int fd, const struct kp_uprobe_spec *, uint64_t address,
 	    const struct usdt_args_named *, unsigned i, struct kp_site *, struct kp_uprobe_found *);
 /* Adds the member that tells which ways led nowhere, if there are any. */
 void	tnfctl_member_unread(const struct usdt_args_named *, struct kp_uprobe_found *);
-
-/*
- * Debugging information of programs, as function-types.c and member-path.c read it.
- */
-
-/* The information about an open file, from the file or from the one that it leads to; it stays
-   until this thread asks for another file.  NULL: there is none. */
-Dwarf	*tnfctl_dwarf_of(int fd, const char *path);
-/* The unit with this address. */
-bool	tnfctl_dwarf_unit(Dwarf *, uint64_t address, Dwarf_Die *ret);
-/* Follows the type of something through its names and qualifiers; false: it is void, or not
-   known. */
-bool	tnfctl_dwarf_type(Dwarf_Die *of, Dwarf_Die *ret, bool *is_const);
-/* How a value of the type is recorded; false: that is not known. */
-bool	tnfctl_dwarf_value(Dwarf_Die *type, struct function_value *ret);
 
 #endif

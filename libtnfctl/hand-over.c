@@ -26,8 +26,9 @@
 
 #include "common/files.h"
 #include "common/proc.h"
-#include "libtnfctl/call.h"
+#include "libtnfctl/arch/arch.h"
 #include "libtnfctl/control.h"
+#include "libtnfctl/proc.h"
 
 #define TRIES		100	/* of a library that is busy */
 #define TRY_US		1000

@@ -11,7 +11,7 @@
 #define LIBTNFCTL_IMPORTS_H
 
 #include "common/proc.h"
-#include "kernel-probes/uprobe.h"
+#include "kernel-probes/kernel_probes.h"
 #include "libtnfctl/handle.h"
 
 struct kp;

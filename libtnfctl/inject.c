@@ -10,8 +10,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "libtnfctl/call.h"
+#include "libtnfctl/arch/arch.h"
 #include "libtnfctl/control.h"
+#include "libtnfctl/proc.h"
 
 #define TRIES		6000	/* without it there is no tracing */
 

@@ -20,7 +20,6 @@ name(__VA_ARGS__)							\
 
 LEFT_OUT(tnfctl_kernel_open, tnfctl_handle_t **ret)
 LEFT_OUT(tnfctl_kernel_look, tnfctl_handle_t **ret)
-LEFT_OUT(tnfctl_pid_watch, pid_t pid, tnfctl_handle_t **ret)
 LEFT_OUT(tnfctl_import_buffer, tnfctl_handle_t *h, size_t size, size_t *ret)
 
 /* There are no handles on the kernel. */
@@ -72,6 +71,19 @@ tnfctl_probe_describe(tnfctl_handle_t *h, tnfctl_probe_t *p)
 
 tnfctl_errcode_t
 tnfctl_imports_add(tnfctl_handle_t *h, const char *kind, const char *source)
+{
+	return left_out();
+}
+
+tnfctl_errcode_t
+tnfctl_imports_begin(tnfctl_handle_t *h)
+{
+	return left_out();
+}
+
+tnfctl_errcode_t
+tnfctl_import_mark(tnfctl_handle_t *h, const char *text, const char *by, const char *names,
+    const int64_t *values)
 {
 	return left_out();
 }

@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "kernel-probes/kernel_probes.h"
-#include "kernel-probes/uprobe.h"
 #include "libtnfctl/handle.h"
 #include "libtnfctl/imports.h"
 

@@ -14,9 +14,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "libtnfctl/call.h"
+#include "libtnfctl/arch/arch.h"
 #include "libtnfctl/control.h"
 #include "libtnfctl/fast.h"
+#include "libtnfctl/proc.h"
 
 #define PAGE		4096u
 #define AREA_SIZE	(512u << 10)

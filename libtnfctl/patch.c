@@ -16,9 +16,9 @@
 #include <string.h>
 
 #include "libtnfctl/arch/arch.h"
-#include "libtnfctl/call.h"
 #include "libtnfctl/control.h"
 #include "libtnfctl/fast.h"
+#include "libtnfctl/proc.h"
 
 #define TRIES		200
 #define TRY_US		500

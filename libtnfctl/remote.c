@@ -24,7 +24,7 @@
 
 #include "common/proc.h"
 #include "libtnfctl/arch/arch.h"
-#include "libtnfctl/call.h"
+#include "libtnfctl/proc.h"
 
 #define ALONE_MS	500	/* of standstill; it may wait by spinning, too */
 

@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "kernel-probes/uprobe.h"
+#include "kernel-probes/kernel_probes.h"
 
 struct elffile;
 

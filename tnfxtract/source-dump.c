@@ -13,7 +13,7 @@
 
 #include "common/proc.h"
 #include "format/core.h"
-#include "kernel-probes/defs.h"
+#include "kernel-probes/catalogue.h"
 #include "libtnf/context-write.h"
 #include "tnfxtract/source.h"
 

@@ -9,7 +9,6 @@
 #include <tnf/com.h>
 
 #include "kernel-probes/catalogue.h"
-#include "kernel-probes/defs.h"
 
 static uint32_t
 word(const char *buf, uint32_t at)

@@ -13,8 +13,8 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "kernel-probes/catalogue.h"
 #include "tests/kernel/fake-bpf.h"
-#include "kernel-probes/defs.h"
 #include "tnfxtract/snapshot.h"
 
 #define BLOCKS	256u

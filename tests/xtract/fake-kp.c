@@ -14,7 +14,7 @@
 
 #include <tnf/com.h>
 
-#include "kernel-probes/defs.h"
+#include "kernel-probes/catalogue.h"
 #include "kernel-probes/kernel_probes.h"
 
 static struct kp {

@@ -8,7 +8,6 @@
 
 #include <tnf/com.h>
 
-#include "kernel-probes/defs.h"
 #include "kernel-probes/handle.h"
 #include "kernel-probes/import.h"
 
