@@ -70,8 +70,8 @@ static long bpf_get_stack(void *ctx, void *to, u32 size, u64 flags) { return 0; 
 const volatile bool with_stacks;
 struct kp_map_frames frames;
 u32 stack_look(u32 depth, u32 key, u32 kernel, u32 tracepoint) { return 0; }
-u32 stack_take(u32 depth, u32 key, u32 kernel, u32 user, u32 got) { return 0; }
-int stack_write(u32 depth, u64 pos, u32 ref, u32 rec) { return 0; }
+int stack_take(u32 depth, u32 key, u32 kernel, u32 user, u32 got) { return 0; }
+int stack_write(struct kp_block *b, u32 depth, u32 off, u32 ref, u32 rec) { return 0; }
 
 #define FAKE_SCHED_TAG	0x80002002u
 
