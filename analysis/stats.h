@@ -16,7 +16,7 @@
 #include "common/out.h"
 
 /*
- * histogram.c: the distribution of durations, single values, or many in buckets, and their
+ * The distribution of durations, single values, or many in buckets, and their
  * statistics.
  *
  * Buckets are powers of two, each split in 32: a percentile is at most 1.6 %
@@ -39,8 +39,6 @@ struct histogram {
 	};
 };
 
-void histogram_add(struct histogram *, int64_t ns);
-void histogram_free(struct histogram *);
 int64_t histogram_mean(const struct histogram *);	/* rounded */
 /* The standard deviation of the values as a sample of others; 0 for less than two. */
 double histogram_deviation(const struct histogram *);

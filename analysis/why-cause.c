@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "analysis/pretty-names.h"
-#include "analysis/why-text.h"
+#include "analysis/why.h"
 
 /* The things that threads wait for, as in "waits for a pipe"; short_things[] names them without
    an article, as in "pipe of PROCESS". */

@@ -6,7 +6,7 @@
 
 #include "analysis/attrs.h"
 #include "analysis/value.h"
-#include "analysis/why-pairs.h"
+#include "analysis/why.h"
 
 #define TYPICAL_MAX	200u
 

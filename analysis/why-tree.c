@@ -4,7 +4,7 @@
 #include <inttypes.h>
 
 #include "analysis/json.h"
-#include "analysis/why-text.h"
+#include "analysis/why.h"
 
 #define SHORT		200	/* pieces below one of so many parts are put together */
 #define LEVELS		12	/* deeper ones are not printed */

@@ -9,13 +9,19 @@
  *
  * One index serves one thread at a time.  The stream that was fed must outlive it, since
  * stacks are read from the files when they are asked for.
+ *
+ * tnfdump, the page, tnfwatch and Python all print the words of an explanation by these functions,
+ * so that the answer is the same everywhere.
  */
 #ifndef ANALYSIS_WHY_H
 #define ANALYSIS_WHY_H
 
 #include <tnf/stream.h>
 
+#include "analysis/pairs.h"
+#include "common/map.h"
 #include "common/out.h"
+#include "common/xalloc.h"
 
 enum why_kind {
 	WHY_WHOLE,	/* the root: the stretch that was asked for */
@@ -178,5 +184,118 @@ void why_put_cause(struct why *, struct out *, const struct why_node *const *pat
 /* Calls 'leaf' for each leaf of positive length, in order of time. */
 typedef void why_leaf_fn(void *arg, const struct why_node *const *path, unsigned n);
 void why_leaves(const struct why_tree *, why_leaf_fn *, void *arg);
+
+/* The time of each cause over some trees; zeroed: none. */
+struct why_sum {
+	struct why_sum *next;
+	const char *text;		/* not ended by a NUL */
+	size_t	 len;
+	int64_t	 ns;			/* of all trees together */
+	uint64_t in;			/* trees in which it takes more than 5 % */
+	int64_t	 now;			/* of the tree that is being added */
+};
+
+struct why_sums {
+	struct map by_text;
+	struct why_sum *first;
+	uint64_t n;			/* trees */
+};
+
+void why_sums_add(struct why_sums *, struct why *, const struct why_tree *);
+struct why_sum *why_sum_of(struct why_sums *, const char *text, size_t len);	/* made if new */
+void why_sums_free(struct why_sums *);
+
+/* The typical instances that the verdict compares with; NULL, or one without trees: there are none. */
+void why_put_verdict(struct why *, struct out *, const struct why_tree *,
+    struct why_sums *typical);
+/* A line of an explanation: one node, or short pieces in a row from that node on. */
+struct why_line {
+	const struct why_node *node;
+	int64_t	 from, ns;
+	unsigned depth;			/* from 0 */
+	const char *text;		/* not ended by a NUL */
+	size_t	 len;
+};
+
+typedef void why_line_fn(void *arg, const struct why_line *);
+/* Calls 'line' for each line of the tree, from top to bottom; short pieces are put together. */
+void why_lines(struct why *, const struct why_tree *, why_line_fn *line, void *arg);
+/* Lines with the time from 'zero' on and the duration in ms, as wide as a terminal. */
+void why_put_tree(struct why *, struct out *, const struct why_tree *, int64_t zero);
+/* The tree as an object: {"thread":...,"from":...,"to":...,"kind":...,...,"children":[...]} */
+void why_put_json(struct why *, struct out *, const struct why_tree *);
+
+/* One node: its words, and the threads and disks in it. */
+void why_put_leaf(struct why *, struct out *, const struct why_node *, bool numbers);
+void why_put_thread(struct why *, struct out *, uint32_t thread, int64_t time, bool number);
+const char *why_thing(const struct why_node *);		/* "a lock (futex)" */
+const char *why_kind_name(enum why_kind);
+const char *why_reason_name(const struct why_node *);	/* NULL: none */
+const char *why_waker_name(enum why_waker);		/* "timer"; NULL: not told */
+
+/* The name of the disk of a node's request, valid until the next call; NULL: not known. */
+const char *why_disk(struct why *, const struct why_node *);
+
+/* The function in which half of the samples of the node's time, or more, were taken; NULL: there
+   is none.  *spins: nearly all are within a few instructions, as of a loop that waits. */
+const char *why_hot(struct why *, const struct why_node *, bool *spins);
+
+#define WHY_FEW		10u	/* fewer slow ones are an anecdote */
+
+struct why_instance {
+	const char *name;		/* of the slice; equal names share one address */
+	struct tnf_event start;
+	int64_t	 took;			/* ns */
+	uint32_t thread;		/* that began it */
+	uint32_t key;			/* of its members; 0: a pair within one thread */
+};
+
+struct why_pairs;
+
+struct why_pairs *why_pairs_new(struct why *);
+void why_pairs_free(struct why_pairs *);
+struct why *why_pairs_index(const struct why_pairs *);
+
+/* Called for each event after why_feed(), with what pairs_feed() has told about it.  The
+   event has the numbers of the machine. */
+void why_pairs_feed(struct why_pairs *, const struct tnf_event *, enum pair_role,
+    const struct pair_slice *);
+
+/*
+ * Chooses a pair after the last event: by the name of its slices, or by that without its
+ * ending ("_start", and underscores at the end).  NULL: the pair of a process with the
+ * longest total time, or if there is none of the kernel.  Returns its name, or NULL: there is
+ * no such pair.  Instances that began before the trace was complete are left out.
+ */
+const char *why_pairs_choose(struct why_pairs *, const char *name);
+/* The names that could be chosen, i from 0; NULL: no more. */
+const char *why_pairs_name(struct why_pairs *, unsigned i);
+
+/* The length of a pair's name without "_start" and the like, and underscores before. */
+size_t why_bare_name(const char *);
+
+/* The chosen ones, from the shortest to the longest. */
+struct why_instance *const *why_pairs_all(const struct why_pairs *, size_t *n);
+/* How many instances had ended before, of all pairs that are kept. */
+size_t why_instance_nth(const struct why_pairs *, const struct why_instance *);
+uint64_t why_pairs_left_out(const struct why_pairs *);
+
+/* True if a member of the instance's start has this value, as text. */
+bool why_instance_has(const struct why_instance *, const char *value);
+
+struct why_tree why_pairs_explain(struct why_pairs *, const struct why_instance *);
+
+/* The causes of the typical instances: those of the 40th to 60th percentile, at most 200. */
+struct why_sums *why_pairs_typical(struct why_pairs *);
+int64_t why_pairs_typical_took(struct why_pairs *);	/* their mean, ns */
+/* The slowest hundredth, at least 3: index of the first of them in why_pairs_all(). */
+size_t why_pairs_slow(const struct why_pairs *);
+
+/* Head ("request 5.1 ms, server 812; typical 0.2 ms (20 seen)"), verdict and what is to be
+   said about the trace. */
+void why_put_instance(struct why_pairs *, struct out *, const struct why_instance *,
+    const struct why_tree *);
+/* The table of causes, typical against slow; as one line of JSON if asked for. */
+void why_put_table(struct why_pairs *, struct out *, bool json);
 
 #endif

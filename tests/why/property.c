@@ -11,7 +11,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "analysis/why-text.h"
+#include "analysis/why.h"
 #include "tests/reader/mkfile.h"
 
 #define THREADS	9

@@ -5,7 +5,7 @@
 
 #include "analysis/attrs.h"
 #include "analysis/json.h"
-#include "analysis/why-pairs.h"
+#include "analysis/why.h"
 #include "common/xalloc.h"
 #include "tnfdump/hosts.h"
 #include "tnfdump/origin.h"

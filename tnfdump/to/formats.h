@@ -11,7 +11,7 @@
 #include "analysis/pairs.h"
 #include "analysis/states.h"
 #include "analysis/stats.h"
-#include "analysis/why-pairs.h"
+#include "analysis/why.h"
 #include "tnfdump/tnfdump.h"
 
 #define FORMAT(name)							\

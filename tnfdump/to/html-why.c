@@ -4,7 +4,7 @@
  */
 #include <stdlib.h>
 
-#include "analysis/why-pairs.h"
+#include "analysis/why.h"
 #include "common/xalloc.h"
 #include "tnfdump/to/formats.h"
 #include "tnfdump/to/html.h"

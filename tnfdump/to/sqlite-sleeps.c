@@ -2,7 +2,7 @@
  * sqlite-sleeps.c - the sleeps of threads in a database, and who ended each: the index of --why
  * knows them.
  */
-#include "analysis/why-text.h"
+#include "analysis/why.h"
 #include "common/xalloc.h"
 #include "tnfdump/origin.h"
 #include "tnfdump/to/formats.h"

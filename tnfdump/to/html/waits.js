@@ -1,7 +1,8 @@
 /*
  * waits.js - sleeps, and who ended them; marks.
  *
- * why-sleeps.c has found them, from thread_state, thread_block, thread_queue and thread_wakeup:
+ * why_sleeps() in analysis/why-place.c has found them, from thread_state, thread_block, thread_queue
+ * and thread_wakeup:
  * the same knowledge as that of tnfdump --why.
  */
 const WOKEN_BY = ['', 'a thread', 'an interrupt', 'a timer', 'a disk', 'the network', 'a signal'];
