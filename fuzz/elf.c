@@ -15,7 +15,7 @@
 
 #include "common/elf-file.h"
 #include "libtnfctl/handle.h"
-#include "libtnfctl/objects.h"
+#include "libtnfctl/proc.h"
 
 #define READ_MAX	(1u << 20)
 #define INPUT_MAX	(1u << 16)

@@ -134,7 +134,7 @@ const struct btf_type *kp_types_tracepoint(const struct btf *, const char *event
 uint64_t kp_needs(const struct kp *, const struct kp_row *);
 uint64_t kp_extra(const struct kp *, const struct kp_row *);
 
-/* filter.c */
+/* rules.c */
 /* Why a process is in the set: a place with enum kp_filter_value; NULL: there is no set, or no
    process can have this number. */
 uint8_t *kp_filter_reasons(struct kp *, pid_t);

@@ -89,7 +89,7 @@ void kp_sites_forget(struct kp *, struct kp_import *);
 /* Adds the members for stacks that were asked for. */
 int kp_import_stacks(struct kp_import *);
 
-/* import-switch.c */
+/* import.c */
 void kp_import_stop(struct kp *, struct kp_import *);
 void kp_import_change(struct kp *, struct kp_import *, bool enabled, bool traced);
 

@@ -22,7 +22,7 @@
 #include "common/elf-file.h"
 #include "common/proc.h"
 #include "libtnfctl/control.h"
-#include "libtnfctl/objects.h"
+#include "libtnfctl/proc.h"
 
 #define EXEC_MS		1000	/* for an exec() to get through */
 #define EXEC_NEAR	30	/* tries, a millisecond apart, for its beginning and its end */

@@ -11,7 +11,7 @@
 #include "common/elf-file.h"
 #include "libtnfctl/control.h"
 #include "libtnfctl/imports.h"
-#include "libtnfctl/objects.h"
+#include "libtnfctl/proc.h"
 
 #define PROBES_MAX	(1u << 18)	/* of one target */
 #define FILE_MIN	131072u

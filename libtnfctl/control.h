@@ -5,7 +5,6 @@
 #define LIBTNFCTL_CONTROL_H
 
 #include "libtnfctl/handle.h"
-#include "libtnfctl/objects.h"
 #include "libtnfctl/proc.h"
 
 /* The address of a member of the process's own control block. */
@@ -104,7 +103,7 @@ tnfctl_errcode_t tnfctl_direct_continue(tnfctl_handle_t *const *, size_t n,
 tnfctl_errcode_t tnfctl_direct_settle(struct proc *, int max_ms);
 #define DIRECT_SETTLE_MS	3000	/* for a program that has just started */
 
-/* inject.c: loads libtnfprobe into the stopped target. */
+/* hand-over.c: loads libtnfprobe into the stopped target. */
 tnfctl_errcode_t tnfctl_inject_library(tnfctl_handle_t *);
 
 /* hand-over.c: target_ops.take_file. */
@@ -117,7 +116,7 @@ struct calls;
 int	tnfctl_direct_give_descriptor(struct calls *, int fd);
 void	tnfctl_direct_close_descriptor(struct calls *, int theirs);
 
-/* inject.c: where libtnfprobe is.  False: let the linker search. */
+/* hand-over.c: where libtnfprobe is.  False: let the linker search. */
 bool	tnfctl_library_path(const char *dir, char *ret, size_t size);
 
 #endif

@@ -12,7 +12,7 @@
 #include "common/map.h"
 #include "libtnfctl/arch/arch.h"
 #include "libtnfctl/functions.h"
-#include "libtnfctl/objects.h"
+#include "libtnfctl/proc.h"
 #include "libtnfctl/usdt.h"
 
 #define NAME_MAX_HERE	100u	/* with what we append it is a probe's name */

@@ -4,11 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "libtnfctl/fast.h"
 #include "libtnfctl/functions.h"
 #include "libtnfctl/handle.h"
-#include "libtnfctl/fast.h"
 #include "libtnfctl/imports.h"
-#include "libtnfctl/objects.h"
+#include "libtnfctl/proc.h"
 
 tnfctl_handle_t *
 tnfctl_handle_new(const struct target_ops *ops, pid_t pid)

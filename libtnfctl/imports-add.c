@@ -12,7 +12,6 @@
 #include "libtnfctl/fast.h"
 #include "libtnfctl/functions.h"
 #include "libtnfctl/imports.h"
-#include "libtnfctl/objects.h"
 #include "libtnfctl/proc.h"
 #include "libtnfctl/usdt.h"
 

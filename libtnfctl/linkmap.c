@@ -16,7 +16,7 @@
 
 #include "common/files.h"
 #include "common/proc.h"
-#include "libtnfctl/objects.h"
+#include "libtnfctl/proc.h"
 
 #define SEGMENTS_MAX	256u
 #define DYNAMIC_MAX	4096u

@@ -12,7 +12,7 @@
 #include "common/elf-file.h"
 #include "common/files.h"
 #include "common/map.h"
-#include "libtnfctl/objects.h"
+#include "libtnfctl/proc.h"
 
 #define SECTION_MAX	(64u << 20)	/* bytes of control blocks an object */
 #define GAP_MAX		64u		/* between sections: no block fits in */

@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "common/proc.h"
-#include "libtnfctl/objects.h"
 #include "libtnfctl/proc.h"
 
 #define STAT_SIZE	512u

@@ -11,7 +11,7 @@
 #include "common/files.h"
 #include "common/map.h"
 #include "libtnfctl/functions.h"
-#include "libtnfctl/objects.h"
+#include "libtnfctl/proc.h"
 #include "libtnfctl/usdt.h"
 
 #define LINE_MAX_HERE	1024
