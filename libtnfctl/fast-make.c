@@ -44,7 +44,7 @@ put_text(struct making *m, const char *s)
 	}
 	r->text += n;
 	memcpy(r->copy + r->size - r->text, s, n);
-	return r->area + r->size - r->text;
+	return r->area->at + r->size - r->text;
 }
 
 static const struct { const char *name; uint8_t kind; } kinds[] = {
@@ -131,7 +131,8 @@ put_site(struct making *m, struct fast_site *s, struct tnf_fast_site *there, boo
 	struct fast_room *r = m->h->fast;
 	struct fast_pads *pads;
 
-	s->note = r->area + sizeof(struct tnf_fast_area) + r->sites * sizeof(*there);
+	s->area = r->area;
+	s->note = r->area->at + sizeof(struct tnf_fast_area) + r->sites * sizeof(*there);
 	m->why = at_return ? NULL : tnfctl_pads_near(m->c, r, s->address, m->left, &pads);
 	if (m->why == NULL && !at_return)
 		m->why = tnfctl_pads_put(m->h, pads, s);
@@ -144,7 +145,7 @@ put_site(struct making *m, struct fast_site *s, struct tnf_fast_site *there, boo
 	there->pushed = s->site.pushed;
 	memcpy(there->before, s->before, sizeof(s->before));
 	memcpy(there->jump, s->jump, sizeof(s->jump));
-	memcpy(r->copy + (s->note - r->area), there, sizeof(*there));
+	memcpy(r->copy + (s->note - r->area->at), there, sizeof(*there));
 	r->sites++;
 }
 
@@ -248,11 +249,11 @@ static const char *
 define(struct making *m)
 {
 	struct fast_room *r = m->h->fast;
-	struct call call = { .function = r->define, .args = { r->area } };
+	struct call call = { .function = r->define, .args = { r->area->at } };
 	uint64_t sites = r->sites;
 	const char *why = tnfctl_pads_flush(m->h);
 
-	if (why == NULL && !m->h->ops->write(m->h, r->area + offsetof(struct tnf_fast_area, n), &sites,
+	if (why == NULL && !m->h->ops->write(m->h, r->area->at + offsetof(struct tnf_fast_area, n), &sites,
 	    sizeof(sites)))
 		why = "its memory cannot be written";
 	if (why != NULL)
@@ -269,7 +270,7 @@ finish(struct making *m, size_t first, size_t end)
 {
 	struct fast_room *r = m->h->fast;
 	size_t from = r->sites_there, size = sizeof(struct tnf_fast_site);
-	uintptr_t start = r->area + sizeof(struct tnf_fast_area) + from * size, control;
+	uintptr_t start = r->area->at + sizeof(struct tnf_fast_area) + from * size, control;
 	const char *why = r->sites > from ? define(m) : NULL;
 	uint8_t *v = malloc((r->sites - from) * size + 1);
 	bool read = v != NULL && m->h->ops->read(m->h, start, v, (r->sites - from) * size);
@@ -300,7 +301,7 @@ make_all(struct making *m)
 		m->left = m->n - i;
 		tnfctl_proc_work_begin(m->c->p);
 		tnfctl_proc_work_look(m->c->p);
-		if (r->area != 0 && tnfctl_pads_is_full(r, m->v[i]->fast->n, m->v[i]->fast->n * TEXT_MAX)) {
+		if (r->area != NULL && tnfctl_pads_is_full(r, m->v[i]->fast->n, m->v[i]->fast->n * TEXT_MAX)) {
 			finish(m, first, i);
 			first = i;
 		}
@@ -308,7 +309,7 @@ make_all(struct making *m)
 		m->v[i]->import->slow = m->why;
 		m->why = NULL;
 	}
-	if (r->area != 0)
+	if (r->area != NULL)
 		finish(m, first, m->n);
 	tnfctl_proc_work_end(m->c->p);
 }
@@ -320,6 +321,17 @@ is_of_batch(const tnfctl_probe_t *p, const tnfctl_probe_t *other)
 {
 	return p->import->spec.flags & KP_UPROBE_FUNCTION && !other->gone && other->fast != NULL && !other->fast->made && other->import != NULL &&
 	    other->import->slow == NULL && other->import->args == NULL && strcmp(other->import->keys, p->import->keys) == 0;
+}
+
+/* By addresses, an entry before its return: so neighbours are neighbours in all that is made of them, and
+   thousands are switched in the order in which their memory lies. */
+static int
+by_place(const void *a, const void *b)
+{
+	const struct fast *x = (*(tnfctl_probe_t *const *)a)->fast, *y = (*(tnfctl_probe_t *const *)b)->fast;
+
+	return x->v[0].address != y->v[0].address ? (x->v[0].address < y->v[0].address ? -1 : 1) :
+	    (int)x->at_return - (int)y->at_return;
 }
 
 tnfctl_errcode_t
@@ -338,6 +350,7 @@ tnfctl_fast_make(tnfctl_handle_t *h, tnfctl_probe_t *p, bool others)
 	for (size_t i = 0; others && i < h->nprobes; i++)
 		if (h->probes[i] != p && h->probes[i] != m.v[0] && is_of_batch(p, h->probes[i]))
 			m.v[m.n++] = h->probes[i];
+	qsort(m.v, m.n, sizeof(m.v[0]), by_place);
 	m.c = &c;
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, &mask);

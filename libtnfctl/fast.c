@@ -61,9 +61,15 @@ tnfctl_fast_free(struct fast *f)
 void
 tnfctl_room_free(struct fast_room *r)
 {
+	struct fast_area *next;
+
 	if (r == NULL)
 		return;
 	tnf_map_free(&r->places);
+	for (struct fast_area *a = r->areas; a != NULL; a = next) {
+		next = a->next;
+		free(a);
+	}
 	for (size_t i = 0; i < r->npads; i++)
 		free(r->pads[i].copy);
 	free(r->pads);
@@ -214,6 +220,7 @@ tnfctl_fast_placed(tnfctl_handle_t *h, tnfctl_probe_t *p)
 		*place_bits(h->fast, address) |= (uint64_t)1 << address % 64;
 		if (at != NULL && (*at == NULL || (*at)->gone || (*at)->fast == NULL))
 			*at = p;
+		p->fast->v[i].placed = at != NULL && *at == p;
 	}
 }
 
@@ -457,15 +464,30 @@ tnfctl_fast_set(tnfctl_handle_t *h, tnfctl_probe_t *p, bool enabling, bool on)
 	return on ? switch_probe(h, p, true) : TNFCTL_ERR_NONE;
 }
 
+/* Finds out whether the site has its jump: an object that was unloaded, and loaded again, has none.  True, too, if
+   neither the jump is there nor what it stands for: it may come to light when somebody's breakpoint goes. */
+static bool
+may_have_jump(tnfctl_handle_t *h, struct fast_site *s)
+{
+	uint8_t now[TNF_FAST_JUMP];
+
+	if (!tnfctl_later_look(direct_proc(h), false, s->address, now, sizeof(now)))
+		return false;
+	s->patched = memcmp(now, s->jump, sizeof(now)) == 0;
+	return memcmp(now, s->before, sizeof(now)) != 0;
+}
+
 /* The site that another controller has described at 'at'. */
 static void
-adopt_site(tnfctl_handle_t *h, const struct tnf_fast_site *there, uintptr_t at)
+adopt_site(tnfctl_handle_t *h, struct fast_area *area, const struct tnf_fast_site *there, uintptr_t at)
 {
 	uintptr_t probe = (uintptr_t)there->probe;
 	tnfctl_probe_t **known = tnf_map_get(&h->pooled, &probe, sizeof(probe));
 	struct fast_site *grown, *s;
 	struct fast *f;
 
+	/* One of which we know no more keeps what the area tells. */
+	area->patched += area->told;
 	if (known == NULL)
 		return;
 	if ((*known)->fast == NULL && ((*known)->fast = fast_new(1)) != NULL)
@@ -475,27 +497,27 @@ adopt_site(tnfctl_handle_t *h, const struct tnf_fast_site *there, uintptr_t at)
 		return;
 	f->v = grown;
 	s = &f->v[f->n++];
-	*s = (struct fast_site){ .address = there->resume - 1, .note = at, .semaphore = there->semaphore,
-	    .patched = there->patched, .length = there->length };
+	*s = (struct fast_site){ .address = there->resume - 1, .note = at, .area = area,
+	    .semaphore = there->semaphore, .raised = there->raised != 0, .length = there->length };
 	memcpy(s->before, there->before, sizeof(s->before));
 	memcpy(s->jump, there->jump, sizeof(s->jump));
 	f->made = true;
 	f->at_return = there->landing == 0;
+	if (area->told && (f->at_return || !may_have_jump(h, s)))
+		area->patched--;
 	tnfctl_fast_placed(h, *known);
 	/* The entry is described before its return. */
 	if (f->at_return && (f->other = tnfctl_fast_at(h, s->address)) != NULL)
 		f->other->fast->other = *known;
 }
 
-/* Are all jumps there?  An object that was unloaded, and loaded again, has none. */
+/* Are all its jumps there? */
 static bool
-is_there(tnfctl_handle_t *h, const struct fast *f)
+is_patched(const struct fast *f)
 {
-	uint8_t now[TNF_FAST_JUMP];
 	size_t i = 0;
 
-	while (f != NULL && i < f->n && tnfctl_later_look(direct_proc(h), false, f->v[i].address, now, sizeof(now)) &&
-	    memcmp(now, f->v[i].jump, sizeof(now)) == 0)
+	while (f != NULL && i < f->n && f->v[i].patched)
 		i++;
 	return f != NULL && i == f->n;
 }
@@ -506,20 +528,28 @@ is_there(tnfctl_handle_t *h, const struct fast *f)
 #define SITES_READ	512u	/* at once */
 
 static void
-adopt_area(tnfctl_handle_t *h, uintptr_t at, uint64_t sites)
+adopt_area(tnfctl_handle_t *h, uintptr_t at, const struct tnf_fast_area *there)
 {
 	struct tnf_fast_site *v = calloc(SITES_READ, sizeof(*v));
+	struct fast_area *area = tnfctl_pads_area_add(h->fast, at);
+	uint64_t sites = there->n;
 	size_t n;
 
-	for (; v != NULL && sites > 0; sites -= n, at += n * sizeof(*v)) {
+	if (area != NULL)
+		area->told = there->patched != 0;
+	at += sizeof(*there);
+	for (; v != NULL && area != NULL && sites > 0; sites -= n, at += n * sizeof(*v)) {
 		n = sites < SITES_READ ? sites : SITES_READ;
 		if (!h->ops->read(h, at, v, n * sizeof(*v)))
 			break;
 		for (size_t i = 0; i < n; i++)
 			if (v[i].probe != NULL)
-				adopt_site(h, &v[i], at + i * sizeof(*v));
+				adopt_site(h, area, &v[i], at + i * sizeof(*v));
 		tnfctl_work(h, WORK_LOOK);
 	}
+	/* Some of its sites were not read. */
+	if (area != NULL && sites > 0)
+		area->patched += area->told;
 	free(v);
 }
 
@@ -538,13 +568,15 @@ tnfctl_fast_settle(tnfctl_handle_t *h)
 		if (!h->ops->read(h, at, &a, sizeof(a)) || a.size > AREA_MAX ||
 		    a.n > a.size / sizeof(struct tnf_fast_site))
 			break;
-		adopt_area(h, at + sizeof(a), a.n);
+		adopt_area(h, at, &a);
 	}
 	tnfctl_work(h, WORK_END);
 	for (size_t i = 0; i < h->nprobes; i++) {
 		struct fast *f = h->probes[i]->fast;
 
-		if (f != NULL && f->made && !(h->probes[i]->enabled && is_there(h, jump_of(h->probes[i]))))
+		if (f != NULL && f->made && !(h->probes[i]->enabled && is_patched(jump_of(h->probes[i]))))
 			tnfctl_fast_set(h, h->probes[i], true, false);
 	}
+	for (struct fast_area *area = h->fast->areas; area != NULL; area = area->next)
+		tnfctl_patch_tell(h, area, false);
 }

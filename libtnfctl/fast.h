@@ -19,15 +19,26 @@
 struct calls;
 struct elffile;
 
+/* An area of the process. */
+struct fast_area {
+	struct fast_area *next;
+	uintptr_t at;
+	size_t	 patched;	/* so many of its sites have their jump */
+	bool	 told;		/* the process has it that some may */
+};
+
 struct fast_site {
 	struct site site;	/* without a length: another controller has found it */
 	unsigned length;	/* bytes of the instructions that the jump touches */
 	uintptr_t address;	/* in the process */
 	uintptr_t note;		/* its struct tnf_fast_site there; 0: not made yet */
+	struct fast_area *area;	/* where that is */
 	uintptr_t moved;	/* what is executed in place of its instructions; 0: not known */
 	uintptr_t semaphore;	/* 0: none */
 	uint8_t	 before[TNF_FAST_JUMP], jump[TNF_FAST_JUMP];
-	uint32_t patched;	/* enum tnf_fast_patched */
+	bool	 placed;	/* tnfctl_fast_at() finds it there, and no other probe */
+	bool	 patched;	/* the jump is there */
+	bool	 raised;	/* and so is its part of the semaphore */
 };
 
 struct fast {			/* what a tnfctl_probe has; NULL: it is no fast one */
@@ -49,7 +60,8 @@ struct fast_pads {		/* memory for pads, of which 'used' bytes are taken */
 /* The part of a handle that exists from the first fast probe on. */
 struct fast_room {
 	uintptr_t define, entry, inner, back;	/* in libtnfprobe */
-	uintptr_t area;		/* the newest that we have made; 0: none */
+	struct fast_area *areas; /* of all controllers */
+	struct fast_area *area;	/* the newest that we have made; NULL: none */
 	size_t	 size;		/* of it, ... */
 	size_t	 sites, text;	/* ... sites in it, and bytes of text at its end */
 	size_t	 sites_there, text_there; /* so many are written, ... */
@@ -59,7 +71,7 @@ struct fast_room {
 	bool	 returns_known;
 	const char *returns_none;	/* why no return can be fast, once known; NULL: they can */
 	struct map places;	/* the probe at each site, by its address, ... */
-	uint64_t bits[1 << 14];	/* ... and a bit by its last 20 bits, which is looked at first */
+	uint64_t bits[1 << 17];	/* ... and a bit by its last 23 bits, which is looked at first */
 };
 
 /* Are there fast probes in the process?  NULL, or why not; static.  'run': a program that we have
@@ -110,6 +122,7 @@ tnfctl_errcode_t tnfctl_fast_where(tnfctl_handle_t *, const tnfctl_probe_t *, co
  * another area.
  */
 bool	tnfctl_pads_is_full(const struct fast_room *, size_t sites, size_t text); /* its area */
+struct fast_area *tnfctl_pads_area_add(struct fast_room *, uintptr_t at);	/* to those that are known */
 const char *tnfctl_pads_area(struct calls *, struct fast_room *, size_t sites, size_t text, size_t more);
 const char *tnfctl_pads_near(struct calls *, struct fast_room *, uintptr_t site, size_t more,
 	    struct fast_pads **ret);
@@ -124,6 +137,6 @@ const char *tnfctl_pads_flush(tnfctl_handle_t *);
  * says which.
  */
 tnfctl_errcode_t tnfctl_patch_set(tnfctl_handle_t *, struct fast *, bool on);
-/* The bytes of before are back: false, if they are not. */
-bool	tnfctl_patch_off(tnfctl_handle_t *, struct fast_site *);
+/* Has the process know whether sites of the area may have their jump; on: some are about to get it. */
+bool	tnfctl_patch_tell(tnfctl_handle_t *, struct fast_area *, bool on);
 #endif

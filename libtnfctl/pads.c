@@ -50,6 +50,18 @@ make_area(struct calls *c, struct tnf_fast_area *head, size_t need)
 	    c->h->ops->write(c->h, word, &at, sizeof(at)) ? at : 0;
 }
 
+struct fast_area *
+tnfctl_pads_area_add(struct fast_room *r, uintptr_t at)
+{
+	struct fast_area *a = calloc(1, sizeof(*a));
+
+	if (a == NULL)
+		return NULL;
+	a->at = at;
+	a->next = r->areas;
+	return r->areas = a;
+}
+
 bool
 tnfctl_pads_is_full(const struct fast_room *r, size_t sites, size_t text)
 {
@@ -65,7 +77,7 @@ tnfctl_pads_area(struct calls *c, struct fast_room *r, size_t sites, size_t text
 	struct tnf_fast_area head = { .size = 0 };
 	uintptr_t at;
 
-	if (r->area != 0 && !tnfctl_pads_is_full(r, sites, text))
+	if (r->area != NULL && !tnfctl_pads_is_full(r, sites, text))
 		return NULL;
 	tnfctl_proc_work_end(c->p);
 	if (!c->h->ops->read(c->h, CONTROL(c->h, fast), &head.next, sizeof(head.next)) ||
@@ -73,7 +85,8 @@ tnfctl_pads_area(struct calls *c, struct fast_room *r, size_t sites, size_t text
 	    (at = make_area(c, &head, need)) == 0))
 		return "the process has no memory left";
 	tnfctl_proc_work_begin(c->p);
-	r->area = at;
+	if ((r->area = tnfctl_pads_area_add(r, at)) == NULL)
+		return "not enough memory";
 	r->size = head.size;
 	r->sites = r->text = r->sites_there = r->text_there = 0;
 	free(r->copy);
@@ -256,8 +269,8 @@ tnfctl_pads_flush(tnfctl_handle_t *h)
 		pads->copy = NULL;
 	}
 	if (r->copy != NULL) {
-		fine = write_part(h, r->area, r->copy, head + r->sites_there * size, head + r->sites * size) &&
-		    write_part(h, r->area, r->copy, r->size - r->text, r->size - r->text_there) && fine;
+		fine = write_part(h, r->area->at, r->copy, head + r->sites_there * size, head + r->sites * size) &&
+		    write_part(h, r->area->at, r->copy, r->size - r->text, r->size - r->text_there) && fine;
 		r->sites_there = r->sites;
 		r->text_there = r->text;
 		free(r->copy);

@@ -23,7 +23,6 @@
 #define TRIES		200
 #define TRY_US		500
 #define STACK_MAX	(8u << 20)	/* bytes of each stack that are searched */
-#define SITE_NOTE(s, member)	((s)->note + offsetof(struct tnf_fast_site, member))
 
 /* Addresses of code that lie on stacks, sorted. */
 struct words {
@@ -240,13 +239,26 @@ await_site(tnfctl_handle_t *h, const struct fast_site *s)
 	return tnfctl_error_set(TNFCTL_ERR_BUSY, "thread %d %s: try again", (int)tid, why);
 }
 
-/* Sets the state of the site, here and in the note that the target has of it. */
-static bool
-set_patched(tnfctl_handle_t *h, struct fast_site *s, bool on, uint32_t patched)
+/* On: the word is there before the jumps are; off: the jumps go before it does. */
+bool
+tnfctl_patch_tell(tnfctl_handle_t *h, struct fast_area *a, bool on)
 {
+	bool any = a->patched > 0;
+
+	if (any == a->told)
+		return true;
+	a->told = any;
+	return tnfctl_later_word(direct_proc(h), on, on ? LATER_FIRST : LATER_LAST,
+	    a->at + offsetof(struct tnf_fast_area, patched), any);
+}
+
+/* Notes whether the site has its jump, here and in its area; on: what is being done. */
+static bool
+set_patched(tnfctl_handle_t *h, struct fast_site *s, bool on, bool patched)
+{
+	s->area->patched += (size_t)patched - s->patched;
 	s->patched = patched;
-	return tnfctl_later_word(direct_proc(h), on, !on && patched == TNF_FAST_BARE ? LATER_LAST : LATER_FIRST,
-	    SITE_NOTE(s, patched), patched);
+	return tnfctl_patch_tell(h, s->area, on);
 }
 
 /* Adds to the semaphore, by which the program sees that somebody listens. */
@@ -259,6 +271,22 @@ raise_by(tnfctl_handle_t *h, uintptr_t semaphore, int by)
 		return;
 	n = (uint16_t)(n + by);
 	h->ops->write(h, semaphore, &n, sizeof(n));
+}
+
+/* Raises the site's semaphore, or lowers it; the process has it that it is raised before it is, and until
+   after it is not. */
+static void
+set_raised(tnfctl_handle_t *h, struct fast_site *s, bool raised)
+{
+	uint32_t word = raised;
+	uintptr_t at = s->note + offsetof(struct tnf_fast_site, raised);
+
+	if (!raised)
+		raise_by(h, s->semaphore, -1);
+	h->ops->write(h, at, &word, sizeof(word));
+	if (raised)
+		raise_by(h, s->semaphore, 1);
+	s->raised = raised;
 }
 
 /* Replaces the code 'from' by 'to'; fails if other code is there. */
@@ -283,33 +311,32 @@ exchange(tnfctl_handle_t *h, bool on, uintptr_t at, const uint8_t *from, const u
 	return TNFCTL_ERR_NONE;
 }
 
-bool
-tnfctl_patch_off(tnfctl_handle_t *h, struct fast_site *s)
+/* The bytes of before are back: false, if they are not. */
+static bool
+patch_off(tnfctl_handle_t *h, struct fast_site *s)
 {
 	uint8_t now[TNF_FAST_JUMP];
 
-	if (s->patched == TNF_FAST_BARE)
+	if (s->raised && s->semaphore != 0)
+		set_raised(h, s, false);
+	if (!s->patched)
 		return true;
-	if (s->patched == TNF_FAST_RAISED && s->semaphore != 0)
-		raise_by(h, s->semaphore, -1);
-	if (s->patched != TNF_FAST_PATCHED)
-		set_patched(h, s, false, TNF_FAST_PATCHED);
 	/* The object may have been unloaded, or loaded again. */
 	if (!tnfctl_later_look(direct_proc(h), false, s->address, now, sizeof(now)) ||
 	    memcmp(now, s->before, sizeof(now)) == 0 ||
 	    exchange(h, false, s->address, s->jump, s->before) == TNFCTL_ERR_NONE)
-		return set_patched(h, s, false, TNF_FAST_BARE);
+		return set_patched(h, s, false, false);
 	return false;
 }
 
-/* True if a jump of the probe, at another site, touches this site's instructions. */
+/* True if a jump of these, at another site, touches this site's instructions. */
 static bool
-is_patched(const tnfctl_probe_t *p, const struct fast_site *s)
+is_patched(const struct fast *f, const struct fast_site *s)
 {
-	for (size_t k = 0; k < p->fast->n; k++) {
-		const struct fast_site *o = &p->fast->v[k];
+	for (size_t k = 0; k < f->n; k++) {
+		const struct fast_site *o = &f->v[k];
 
-		if (o != s && o->patched != TNF_FAST_BARE &&
+		if (o != s && o->patched &&
 		    o->address < s->address + s->length && s->address < o->address + o->length)
 			return true;
 	}
@@ -318,48 +345,48 @@ is_patched(const tnfctl_probe_t *p, const struct fast_site *s)
 
 /* True if a jump touches the site's instructions already: two must not touch the same. */
 static bool
-is_taken(const tnfctl_handle_t *h, const struct fast_site *s)
+is_taken(const tnfctl_handle_t *h, const struct fast *f, const struct fast_site *s)
 {
 	uintptr_t from = s->address - SITE_BYTES_MAX + 1, to = s->address + s->length;
-	const tnfctl_probe_t *p = tnfctl_fast_at(h, s->address);
-	bool is = p != NULL && is_patched(p, s);
+	const tnfctl_probe_t *p = NULL;
+	bool is = s->placed ? f->n > 1 && is_patched(f, s) :
+	    (p = tnfctl_fast_at(h, s->address)) != NULL && is_patched(p->fast, s);
 
 	/* Few sites have another one so near. */
 	if (is || !tnfctl_fast_beside(h, from, to, s->address))
 		return is;
 	for (uintptr_t at = from; !is && at < to; at++)
-		is = (p = tnfctl_fast_at(h, at)) != NULL && is_patched(p, s);
+		is = (p = tnfctl_fast_at(h, at)) != NULL && is_patched(p->fast, s);
 	return is;
 }
 
 static tnfctl_errcode_t
-patch_on(tnfctl_handle_t *h, struct fast_site *s)
+patch_on(tnfctl_handle_t *h, const struct fast *f, struct fast_site *s)
 {
 	tnfctl_errcode_t err;
 	uint8_t now[TNF_FAST_JUMP];
 
-	if (s->patched != TNF_FAST_BARE)
+	if (s->patched)
 		return TNFCTL_ERR_NONE;
-	if (is_taken(h, s))
+	if (is_taken(h, f, s))
 		return tnfctl_error_set(TNFCTL_ERR_BUSY, "another probe is in its first instructions");
 	/* The jump is there already: another controller put it there. */
 	if (tnfctl_later_look(direct_proc(h), true, s->address, now, sizeof(now)) &&
 	    memcmp(now, s->jump, sizeof(now)) == 0)
-		return set_patched(h, s, true, TNF_FAST_PATCHED) ? TNFCTL_ERR_NONE :
+		return set_patched(h, s, true, true) ? TNFCTL_ERR_NONE :
 		    tnfctl_lost_target(h, "its memory cannot be written");
 	if ((err = await_site(h, s)) != TNFCTL_ERR_NONE)
 		return err;
-	if (!set_patched(h, s, true, TNF_FAST_PATCHED))
+	if (!set_patched(h, s, true, true))
 		return tnfctl_lost_target(h, "its memory cannot be written");
 	if ((err = exchange(h, true, s->address, s->before, s->jump)) != TNFCTL_ERR_NONE) {
-		set_patched(h, s, true, TNF_FAST_BARE);
+		set_patched(h, s, true, false);
 		return err;
 	}
 	if (s->semaphore != 0) {
 		/* The jump is there before anything else is read or written. */
 		tnfctl_later_flush(direct_proc(h), true);
-		set_patched(h, s, true, TNF_FAST_RAISED);
-		raise_by(h, s->semaphore, 1);
+		set_raised(h, s, true);
 	}
 	return TNFCTL_ERR_NONE;
 }
@@ -371,11 +398,11 @@ tnfctl_patch_set(tnfctl_handle_t *h, struct fast *f, bool on)
 	size_t i;
 
 	for (i = 0; on && i < f->n && err == TNFCTL_ERR_NONE; i++)
-		err = patch_on(h, &f->v[i]);
+		err = patch_on(h, f, &f->v[i]);
 	if (on && err == TNFCTL_ERR_NONE)
 		return err;
 	for (i = 0; i < f->n; i++)
-		if (!tnfctl_patch_off(h, &f->v[i]) && err == TNFCTL_ERR_NONE)
+		if (!patch_off(h, &f->v[i]) && err == TNFCTL_ERR_NONE)
 			err = tnfctl_error_set(TNFCTL_ERR_BUSY,
 			    "a jump to its pad stays: somebody else has changed the code there");
 	return err;

@@ -340,9 +340,12 @@ tnfctl_proc_work_look(struct proc *p)
 void
 tnfctl_proc_work_end(struct proc *p)
 {
-	if (p->works)
-		tnfctl_proc_stop(p);
+	if (!p->works)
+		return;
+	tnfctl_proc_stop(p);
 	p->works = false;
+	/* What was looked at while it ran may be different now. */
+	tnfctl_later_flush(p, true);
 }
 
 struct work {

@@ -153,7 +153,8 @@ enum tnf_process_state {
  * A return has a site without code of its own.  It is recorded while its own probe is on, the
  * function's entry has the jump, and 'returns' of the entry's site leads to it.
  *
- * The area tells the next controller what is patched, by 'patched' of each site.
+ * 'patched' of an area tells the next controller that sites of it may have their jump; their code
+ * tells which.  It is written before the first jump, and cleared when the last one is out.
  */
 #define TNF_FAST_JUMP		5u	/* bytes that are replaced */
 #define TNF_FAST_VALUES		12u
@@ -199,13 +200,6 @@ struct tnf_fast_value {
 	tnf_uint32_t at;	/* libtnfprobe's: where it goes in the event */
 };
 
-/* Each is written before what it says is done, and the lower one after that has been undone. */
-enum tnf_fast_patched {
-	TNF_FAST_BARE = 0,
-	TNF_FAST_PATCHED = 1,	/* the jump is there */
-	TNF_FAST_RAISED = 2	/* and the semaphore is raised */
-};
-
 /*
  * A site records only where conditions hold: alternatives joined by "or", each a run of conditions
  * joined by "and".  Each compares a value of the site, as it is recorded, with a number or with the
@@ -232,7 +226,7 @@ struct tnf_fast_site {
 	tnf_uint64_t resume;	/* one more than the address of the site */
 	tnf_uint64_t landing;	/* where the jump goes to, in the pad; 0: the site of a return */
 	tnf_uint32_t n;		/* values */
-	volatile tnf_uint32_t patched;	/* enum tnf_fast_patched */
+	volatile tnf_uint32_t raised;	/* the controller's, non-zero: it has raised the semaphore */
 	tnf_uint32_t length;	/* of the instructions that the jump touches */
 	tnf_uint32_t pushed;	/* how far the stack pointer is below that of the function's entry */
 	volatile tnf_uint64_t conditions;	/* 0: it records whenever it is hit */
@@ -250,7 +244,9 @@ struct tnf_fast_area {
 	struct tnf_fast_area *next;	/* an older one, or NULL */
 	tnf_uint64_t size;		/* of the area, in bytes */
 	tnf_uint64_t n;			/* sites, which follow */
-	tnf_uint64_t reserved[5];	/* 0 */
+	volatile tnf_uint32_t patched;	/* the controller's, non-zero: sites may have their jump */
+	tnf_uint32_t pad;
+	tnf_uint64_t reserved[4];	/* 0 */
 };
 
 #define TNF_PATH_SIZE	4096

@@ -173,8 +173,10 @@ fi
 
 # Code that somebody else has changed, as a debugger does for a breakpoint, stays as it is; the
 # other probes go on.
-printf '\314\314\314\314\314\314\314\314' | dd of="/proc/$pid/mem" bs=1 seek="$(at exec_never)" conv=notrunc 2>/dev/null ||
-	fail "int3 at $(at exec_never)"
+# poke ADDRESS BYTES
+# shellcheck disable=SC2059  # escapes are meant
+poke() { printf "$2" | dd of="/proc/$pid/mem" bs=1 seek="$1" conv=notrunc 2>/dev/null || fail "write at $1"; }
+poke "$(at exec_never)" '\314\314\314\314\314\314\314\314'
 run "enable function=exec_never function=exec_deep; list probes keys=function" || fail "int3: $(cat "$TMP/err")"
 grep -q 'exec_never_entry: not on: .*breakpoint' "$TMP/err" || fail "int3: $(cat "$TMP/prex" "$TMP/err")"
 grep -q 'exec_deep_entry enable=on' "$TMP/prex" || fail "int3: the other: $(cat "$TMP/prex" "$TMP/err")"
@@ -185,6 +187,26 @@ said same "after a breakpoint"
 kill -TERM "$pid"
 wait "$pid" || fail "wrong results: $(cat "$TMP/said")"
 tail -n 1 "$TMP/said" >"$TMP/last"
+
+# never: the first bytes of exec_never, one a line
+never() { dd if="/proc/$pid/mem" bs=1 skip="$(at exec_never)" count=24 2>/dev/null | od -An -v -tx1 -w1; }
+
+# A jump that a breakpoint covers when the next prex comes, and that comes to light when that has left, is taken out
+# by the one after it.
+: >"$TMP/said"
+start
+start=$(sed -n "s,^\([0-9a-f]*\)-.* 00000000 .*$TMP/program\$,\1,p" "/proc/$pid/maps" | head -n 1)
+never >"$TMP/before"
+run 'enable function=exec_never' || fail "covered: $(cat "$TMP/err")"
+jump=$(never | grep -n -m 1 e9) || fail "exec_never has no jump"
+jump=$(($(at exec_never) + ${jump%%:*} - 1))
+poke $jump '\314'
+run 'disable keys=function' || fail "covered: $(cat "$TMP/err")"
+poke $jump '\351'
+run 'list probes keys=function' || fail "covered: $(cat "$TMP/err")"
+never | cmp - "$TMP/before" || fail "a jump stays that a breakpoint had covered"
+kill -TERM "$pid"
+wait "$pid" || fail "covered: wrong results: $(cat "$TMP/said")"
 
 # A stack that cannot be read is named as such: it is no signal handler that is in the way.
 : >"$TMP/said"
