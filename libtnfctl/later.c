@@ -1,7 +1,7 @@
 /*
  * later.c - many small writes to a process that stands still are put together.
  *
- * A probe is switched on in an order: first the note that its code is patched, then the jump, last
+ * A probe is switched on in an order: first the note that code of its area is patched, then the jump, last
  * the word that makes it record; off, the other way round.  Whoever is killed between two of these
  * leaves a process that the next controller puts in order.  Here all first words are written, then all code,
  * then all last words, before anything else is read or written there, and before a thread runs.
@@ -18,7 +18,8 @@
 #define PAGES		4096u	/* of code, that are remembered */
 #define EDITS		2	/* index behind enum later_when */
 #define EDITS_MIN	8u	/* fewer are written one by one */
-#define NEAR_MIN	8u	/* words of a page, which are written with what is between them */
+#define NEAR_MIN	8u	/* words that are written with what is between them */
+#define RUN		(16 * PAGE) /* that are read or written at once */
 
 struct edit {
 	uintptr_t at;
@@ -41,11 +42,12 @@ struct later {
 	uint8_t	 page[PAGES][PAGE];
 };
 
-/* The file that is mapped where code is written. */
+/* The file that is mapped where code is written, and code: of the process now and then, and of the file. */
 struct origin {
 	struct maps maps;
 	const struct mapping *m;
 	int	 fd;
+	uint8_t	 now[RUN], then[RUN], file[RUN];
 };
 
 static int
@@ -56,15 +58,14 @@ by_address(const void *a, const void *b)
 	return x->at < y->at ? -1 : x->at > y->at;
 }
 
-/* Are the bytes those of the file? */
+/* Are the bytes those of the file, now or then? */
 static bool
-is_of_file(struct proc *p, struct origin *o, uintptr_t at, const uint8_t *bytes, size_t n)
+is_of_file(struct proc *p, struct origin *o, uintptr_t at, const uint8_t *now, const uint8_t *then, size_t n)
 {
 	const struct mapping *m = tnf_maps_find(&o->maps, at);
-	uint8_t file[PAGE];
 	char path[4096];
 
-	if (m == NULL || m->inode == 0)
+	if (m == NULL || m->inode == 0 || at + n > m->end)
 		return false;
 	if (m != o->m) {
 		if (o->fd >= 0)
@@ -72,92 +73,139 @@ is_of_file(struct proc *p, struct origin *o, uintptr_t at, const uint8_t *bytes,
 		o->fd = tnfctl_proc_open_mapped(p->pid, m, path, sizeof(path));
 		o->m = m;
 	}
-	return o->fd >= 0 && pread(o->fd, file, n, (off_t)(m->offset + (at - m->start))) == (ssize_t)n &&
-	    memcmp(file, bytes, n) == 0;
+	return o->fd >= 0 && pread(o->fd, o->file, n, (off_t)(m->offset + (at - m->start))) == (ssize_t)n &&
+	    (memcmp(o->file, now, n) == 0 || memcmp(o->file, then, n) == 0);
+}
+
+/* Reads whole pages as they are now: no thread has run since we looked. */
+static bool
+read_pages(struct proc *p, const struct later *l, uintptr_t at, uint8_t *to, size_t size)
+{
+	for (; size > 0; at += PAGE, to += PAGE, size -= PAGE)
+		if (l->page_at[at / PAGE % PAGES] == at)
+			memcpy(to, l->page[at / PAGE % PAGES], PAGE);
+		else if (!tnfctl_proc_read(p, at, to, PAGE))
+			return false;
+	return true;
+}
+
+/* How many of the edits, from the first on, lie on pages that follow each other, at most so many. */
+static size_t
+edits_near(const struct edit *e, size_t n, size_t pages)
+{
+	uintptr_t first = e[0].at / PAGE;
+	size_t i;
+
+	for (i = 1; i < n && e[i].at / PAGE - e[i - 1].at / PAGE <= 1 && e[i].at / PAGE - first < pages; i++)
+		;
+	return i;
 }
 
 /*
- * Writes what is to be changed in one page.  All at once only if the page was, or becomes, as its
- * file has it: else somebody's breakpoint is there, which may go between our look and our writing,
+ * Writes what is to be changed in pages that follow each other.  All at once only if they were, or become, as their
+ * file has them: else somebody's breakpoint is there, which may go between our look and our writing,
  * and must not come back.
  */
 static void
-write_page(struct proc *p, struct later *l, struct origin *o, const struct edit *e, size_t n)
+write_run(struct proc *p, struct later *l, struct origin *o, const struct edit *e, size_t n)
 {
-	uintptr_t at = e[0].at, start = at - at % PAGE;
-	size_t size = e[n - 1].at + LATER_CODE - at;
-	uint8_t now[PAGE], then[PAGE], *to;
+	uintptr_t at = e[0].at - e[0].at % PAGE;
+	size_t size = e[n - 1].at - e[n - 1].at % PAGE + PAGE - at, one;
+	uint8_t *to;
 
-	/* No thread has run since we looked. */
-	if (l->page_at[start / PAGE % PAGES] == start)
-		memcpy(now, l->page[start / PAGE % PAGES] + at % PAGE, size);
-	else if (!tnfctl_proc_read(p, at, now, size))
+	if (read_pages(p, l, at, o->now, size)) {
+		memcpy(o->then, o->now, size);
+		for (size_t i = 0; i < n; i++) {
+			to = o->then + (e[i].at - at);
+			if (memcmp(to, e[i].from, LATER_CODE) == 0)
+				memcpy(to, e[i].to, LATER_CODE);
+		}
+		if (n > 1 && is_of_file(p, o, at, o->now, o->then, size) &&
+		    tnfctl_proc_write(p, at, o->then, size))
+			return;
+	} else if (size == PAGE)
 		return;
-	memcpy(then, now, size);
-	for (size_t i = 0; i < n; i++) {
-		to = then + (e[i].at - at);
-		if (memcmp(to, e[i].from, LATER_CODE) == 0)
-			memcpy(to, e[i].to, LATER_CODE);
+	for (; size > PAGE && n > 0; e += one, n -= one) {
+		one = edits_near(e, n, 1);
+		write_run(p, l, o, e, one);
 	}
-	if (n > 1 && (is_of_file(p, o, at, now, size) || is_of_file(p, o, at, then, size)) &&
-	    tnfctl_proc_write(p, at, then, size))
-		return;
-	for (size_t i = 0; i < n; i++) {
-		to = then + (e[i].at - at);
-		if (memcmp(to, now + (e[i].at - at), LATER_CODE) != 0)
-			tnfctl_proc_write(p, e[i].at, to, LATER_CODE);
-	}
+	for (size_t i = 0; i < n; i++)
+		if (memcmp(o->then + (e[i].at - at), o->now + (e[i].at - at), LATER_CODE) != 0)
+			tnfctl_proc_write(p, e[i].at, e[i].to, LATER_CODE);
 }
 
 static void
 write_code(struct proc *p, struct later *l)
 {
-	struct origin o = { .fd = -1 };
-	size_t i, end, n = l->n[EDITS];
+	struct origin *o = calloc(1, sizeof(*o));
+	size_t i, one, n = l->n[EDITS];
 
-	qsort(l->edits, n, sizeof(*l->edits), by_address);
-	if (n >= EDITS_MIN && tnf_maps_read(p->pid, &o.maps) != 0)
-		o.maps = (struct maps){ .n = 0 };
-	for (i = 0; i < n; i = end) {
-		for (end = i + 1; end < n && l->edits[end].at / PAGE == l->edits[i].at / PAGE; end++)
-			;
-		write_page(p, l, &o, &l->edits[i], end - i);
+	if (o == NULL)
+		return;
+	o->fd = -1;
+	for (i = 1; i < n && l->edits[i].at > l->edits[i - 1].at; i++)
+		;
+	if (i < n)
+		qsort(l->edits, n, sizeof(*l->edits), by_address);
+	if (n >= EDITS_MIN && tnf_maps_read(p->pid, &o->maps) != 0)
+		o->maps = (struct maps){ .n = 0 };
+	for (i = 0; i < n; i += one) {
+		one = edits_near(&l->edits[i], n - i, RUN / PAGE);
+		write_run(p, l, o, &l->edits[i], one);
 	}
-	if (o.fd >= 0)
-		close(o.fd);
-	tnf_maps_free(&o.maps);
+	if (o->fd >= 0)
+		close(o->fd);
+	tnf_maps_free(&o->maps);
+	free(o);
 }
 
-/* Writes n words that lie within a page of each other: all bytes from the first to the last, which only
-   we and threads that stand still write to. */
-static bool
-write_near(struct proc *p, const struct word *w, size_t n)
+/* Finds words that lie near those before them, from the first on: how many, and the bytes that have them all. */
+static size_t
+words_near(const struct word *w, size_t n, struct iovec *ret)
 {
-	size_t size = w[n - 1].at + sizeof(w->value) - w[0].at;
-	uint8_t bytes[PAGE + sizeof(w->value)];
+	uintptr_t from = w[0].at, to = from, at;
+	size_t i;
 
-	if (!tnfctl_proc_stands(p) || !tnfctl_proc_read(p, w[0].at, bytes, size))
+	for (i = 1; i < n; i++) {
+		at = w[i].at;
+		if (at + PAGE < from || at > to + PAGE || (at < from ? to - at : at - from) >= RUN)
+			break;
+		from = at < from ? at : from;
+		to = at > to ? at : to;
+	}
+	*ret = (struct iovec){ (void *)from, to - from + sizeof(w->value) };
+	return i;
+}
+
+/* Writes n words, and the other bytes among which they lie, to which only we and threads that stand still write. */
+static bool
+write_near(struct proc *p, const struct word *w, size_t n, const struct iovec *to)
+{
+	uint8_t bytes[RUN + sizeof(w->value)];
+	struct iovec from = { bytes, to->iov_len };
+	uintptr_t start = (uintptr_t)to->iov_base;
+
+	if (tnfctl_proc_read_some(p, start, bytes, to->iov_len) != to->iov_len)
 		return false;
 	for (size_t i = 0; i < n; i++)
-		memcpy(bytes + (w[i].at - w[0].at), &w[i].value, sizeof(w[i].value));
-	return tnfctl_proc_write(p, w[0].at, bytes, size);
+		memcpy(bytes + (w[i].at - start), &w[i].value, sizeof(w[i].value));
+	return tnfctl_proc_write_pieces(p, &from, to, 1);
 }
 
 static void
 write_words(struct proc *p, const struct word *w, size_t n)
 {
-	struct iovec from[PROC_PIECES], to[PROC_PIECES];
+	struct iovec from[PROC_PIECES], to[PROC_PIECES], run;
 	size_t near, waiting = 0;
 
 	for (; n > 0; n -= near, w += near) {
-		for (near = 1; near < n && w[near].at > w[near - 1].at && w[near].at - w[0].at < PAGE; near++)
-			;
+		near = words_near(w, n, &run);
 		/* If two of these writes are to one word, the later one counts. */
 		if (near >= NEAR_MIN || waiting + near > PROC_PIECES) {
 			tnfctl_proc_write_pieces(p, from, to, waiting);
 			waiting = 0;
 		}
-		if (near >= NEAR_MIN && write_near(p, w, near))
+		if (near >= NEAR_MIN && write_near(p, w, near, &run))
 			continue;
 		for (size_t i = 0; i < near; i++) {
 			from[waiting] = (struct iovec){ (void *)(uintptr_t)&w[i].value, sizeof(w[i].value) };
@@ -229,6 +277,33 @@ add(struct later *l, unsigned which, void *list, size_t size)
 	return (char *)*v + size * l->n[which]++;
 }
 
+/* Reads what can be read at once from 'at' to the end of its run, into the places of these pages. */
+static void
+look_at_run(struct proc *p, struct later *l, uintptr_t at)
+{
+	size_t i = at / PAGE % PAGES, n = (RUN - at % RUN) / PAGE;
+	size_t got = tnfctl_proc_read_some(p, at, l->page[i], n * PAGE);
+
+	for (size_t k = 0; k < n && got > 0; k++)
+		l->page_at[i + k] = (k + 1) * PAGE <= got ? at + k * PAGE : 0;
+}
+
+static bool
+look_at_page(struct proc *p, struct later *l, uintptr_t at)
+{
+	size_t i = at / PAGE % PAGES;
+
+	p->later = NULL;	/* what waits goes on waiting */
+	look_at_run(p, l, at - at % RUN);
+	if (l->page_at[i] != at)	/* not all before it is mapped */
+		look_at_run(p, l, at);
+	if (l->page_at[i] != at)
+		l->page_at[i] = tnfctl_proc_read(p, at, l->page[i], PAGE) ? at : 0;
+	l->looked = true;
+	p->later = l;
+	return l->page_at[i] == at;
+}
+
 bool
 tnfctl_later_look(struct proc *p, bool on, uintptr_t at, void *buf, size_t n)
 {
@@ -238,15 +313,7 @@ tnfctl_later_look(struct proc *p, bool on, uintptr_t at, void *buf, size_t n)
 
 	if (l == NULL || at % PAGE + n > PAGE)
 		return tnfctl_proc_read(p, at, buf, n);
-	if (l->page_at[i] != start) {
-		l->page_at[i] = 0;
-		p->later = NULL;
-		if (tnfctl_proc_read(p, start, l->page[i], PAGE))
-			l->page_at[i] = start;
-		l->looked = true;
-		p->later = l;
-	}
-	if (l->page_at[i] != start)
+	if (l->page_at[i] != start && !look_at_page(p, l, start))
 		return false;
 	memcpy(buf, l->page[i] + at % PAGE, n);
 	return true;

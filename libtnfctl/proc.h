@@ -317,6 +317,8 @@ void	tnfctl_restart_call(struct proc *, struct thread *);
 
 struct thread *tnfctl_proc_thread(struct proc *, pid_t);
 bool	tnfctl_proc_read(struct proc *, uintptr_t, void *, size_t);
+/* Reads quickly what can be read so, from the first byte on, and returns how many bytes that are. */
+size_t	tnfctl_proc_read_some(struct proc *, uintptr_t, void *, size_t);
 bool	tnfctl_proc_write(struct proc *, uintptr_t, const void *, size_t);
 /* Do all of its threads that we know of stand still, so that it can call neither exec() nor anything? */
 bool	tnfctl_proc_stands(const struct proc *);

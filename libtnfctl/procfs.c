@@ -14,6 +14,7 @@
 #include "libtnfctl/proc.h"
 
 #define STAT_SIZE	512u
+#define PIECE_MAX	256u	/* bytes; larger pieces are written as many are */
 #define KERNEL_THREAD	0x200000u	/* PF_KTHREAD of the kernel's sched.h */
 
 /* The fields behind the name in /proc/PID/task/TID/stat; NULL: there are none. */
@@ -64,6 +65,21 @@ tnfctl_proc_open_memory(struct proc *p)
 	return p->mem < 0 ? tnfctl_error_set_errno(errno, "%s", name) : TNFCTL_ERR_NONE;
 }
 
+/* process_vm_readv() and process_vm_writev() take a page in a tenth of the time that /proc/PID/mem takes, but would
+   find another program as well, which an exec() has put in its place: they are for a process of which no thread
+   runs that could call it. */
+size_t
+tnfctl_proc_read_some(struct proc *p, uintptr_t address, void *buf, size_t n)
+{
+	struct iovec to = { buf, n }, from = { (void *)address, n };
+	ssize_t got = -1;
+
+	tnfctl_later_flush(p, false);
+	if (tnfctl_proc_stands(p))
+		got = process_vm_readv(p->pid, &to, 1, &from, 1, 0);
+	return got > 0 ? (size_t)got : 0;
+}
+
 bool
 tnfctl_proc_read(struct proc *p, uintptr_t address, void *buf, size_t n)
 {
@@ -110,11 +126,9 @@ tnfctl_proc_stands(const struct proc *p)
 	for (size_t i = 0; i < p->n; i++)
 		if (!p->threads[i].stopped)
 			return false;
-	return true;
+	return p->n > 0;
 }
 
-/* process_vm_writev() would write into another program as well, which an exec() has put in its place; but
-   no thread runs that could call it. */
 bool
 tnfctl_proc_write_pieces(struct proc *p, const struct iovec *from, const struct iovec *to, size_t n)
 {
@@ -124,7 +138,7 @@ tnfctl_proc_write_pieces(struct proc *p, const struct iovec *from, const struct 
 	for (size_t i = 0; i < n; i++)
 		size += to[i].iov_len;
 	tnfctl_later_flush(p, true);
-	if (n > 1 && tnfctl_proc_stands(p) && process_vm_writev(p->pid, from, n, to, n, 0) == (ssize_t)size)
+	if ((n > 1 || size > PIECE_MAX) && tnfctl_proc_stands(p) && process_vm_writev(p->pid, from, n, to, n, 0) == (ssize_t)size)
 		return true;
 	for (size_t i = 0; i < n; i++)
 		fine = tnfctl_proc_write(p, (uintptr_t)to[i].iov_base, from[i].iov_base, to[i].iov_len) && fine;
