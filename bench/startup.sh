@@ -30,6 +30,22 @@ attach()	# COMMANDS [PROGRAM ARG]: to a process with 1,000 probes, a new one eac
 # The standstill that a target of 50 threads and 1,000 probes sees in a visit.
 still() { "$b/bench/attach" "$1" 9 | grep -Eo '[0-9]+\.[0-9]+' | head -n 1; }
 
+# A process as its distribution ships it, of which 10,000 functions go on and off as fast probes; beside that
+# what their pages take.
+functions()	# ROUND
+{
+	redis-server --port 0 --save '' --dir "$out" >/dev/null 2>&1 9>&- & victim=$!
+	sleep 0.5
+	"$b/bench/still" $victim 10000 9 >"$out/stood" 2>"$BENCH_TMP/err" ||
+		failed "functions on ($(tail -n 1 "$BENCH_TMP/err"))"
+	kill $victim 2>/dev/null
+	wait $victim 2>/dev/null
+	victim=
+	while IFS=, read -r what value; do
+		row "redis stands still: $what" ms "$1" "$value"
+	done <"$out/stood"
+}
+
 starts()	# ROUND
 {
 	sample "true alone" ms "$1" "$elapsed" true
@@ -52,6 +68,7 @@ starts()	# ROUND
 		sample "target stands still: attach" ms "$1" still open
 		sample "target stands still: enable 1000" ms "$1" still enable
 	}
+	[ -z "$redis" ] || functions "$1"
 	[ -z "$kernel" ] || {
 		sample "prex -k to the first event" ms "$1" "$elapsed" "$prex" -k -c \
 			'buffer alloc 16m; trace syscall; enable syscall; ktrace on'
@@ -59,8 +76,9 @@ starts()	# ROUND
 	}
 }
 
-kernel='' strace='' gdb='' perf='' bpftrace=''
+kernel='' strace='' gdb='' perf='' bpftrace='' redis=''
 have strace strace && strace=yes
+have redis-server redis-server && [ "$(uname -m)" = x86_64 ] && [ -x "$b/bench/still" ] && redis=yes
 have gdb gdb && gdb=yes
 [ "$(id -u)" = 0 ] && have perf linux-perf && perf=yes
 [ "$(id -u)" = 0 ] && have bpftrace bpftrace && bpftrace=yes
