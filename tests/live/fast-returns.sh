@@ -54,6 +54,8 @@ while [ "$hit" -lt "$kills" ] && [ $((i += 1)) -le $((kills * 20)) ]; do
 	# One that has ended before is not counted.
 	[ $? -ne 137 ] || hit=$((hit + 1))
 	kill -0 "$pid" 2>/dev/null || fail "kill $i: the program has ended"
+	# timeout kills itself with prex, which may end a moment later.
+	wait_for 60 grep -q "TracerPid:[[:space:]]*0\$" "/proc/$pid/status" || fail "kill $i: prex does not end"
 	# The return alone: its jump is that of the entry.
 	run -p "$pid" -o "$TMP/p.tnf" -c 'enable function=/^work_/; disable keys=function; enable name=work_leaf_return' ||
 		fail "round $i: $(cat "$TMP/prex")"
