@@ -14,13 +14,17 @@
 #include <stddef.h>
 #include <string.h>
 
-#define ATTRIBUTE_BLANKS	" \t"
-
 /* Parts of the string, which do not end with a NUL. */
 struct attribute {
 	const char *name, *value;	/* directly behind the name: it has none */
 	size_t name_len, value_len;
 };
+
+static inline bool
+attribute_is_blank(char c)
+{
+	return c == ' ' || c == '\t';
+}
 
 static inline size_t
 attribute_len(const char *s, bool quoted)
@@ -43,8 +47,9 @@ attribute_next(const char **s, bool quoted, struct attribute *ret)
 
 	while (**s != '\0') {
 		end = *s + attribute_len(*s, quoted);
-		ret->name = *s + strspn(*s, ATTRIBUTE_BLANKS);
-		for (p = ret->name; p < end && strchr(ATTRIBUTE_BLANKS, *p) == NULL; p++)
+		for (p = *s; attribute_is_blank(*p); p++)
+			;
+		for (ret->name = p; p < end && !attribute_is_blank(*p); p++)
 			;
 		*s = end + (*end == ';');
 		if (p == ret->name)
@@ -76,7 +81,7 @@ attribute_word(const char **s, const char *end, const char **ret, size_t *ret_le
 {
 	const char *p = *s, *quote;
 
-	while (p < end && strchr(ATTRIBUTE_BLANKS, *p) != NULL)
+	while (p < end && attribute_is_blank(*p))
 		p++;
 	if (p >= end)
 		return false;
@@ -87,7 +92,7 @@ attribute_word(const char **s, const char *end, const char **ret, size_t *ret_le
 		return true;
 	}
 	*ret = p;
-	while (p < end && strchr(ATTRIBUTE_BLANKS, *p) == NULL)
+	while (p < end && !attribute_is_blank(*p))
 		p++;
 	*ret_len = (size_t)(p - *ret);
 	*s = p;
