@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "common/elf-file.h"
-#include "libtnfctl/sites.h"
+#include "libtnfctl/sites/sites.h"
 
 #define INPUT_MAX	(1u << 18)
 #define SITES_MAX	4096u

@@ -54,7 +54,7 @@ struct kp {
 	int		 asked_fd, rows_fd, counts_fd;	/* of imports; -1: not yet */
 	int		 where_fd, sites_fd;
 	struct kp_import **import;	/* by number; they live as long as we */
-	unsigned	 imports, import_room;
+	unsigned	 imports;
 	struct map	 import_by_key;	/* struct kp_import *, by kind, name and source */
 	unsigned	 imports_on;	/* enabled and traced */
 	uint64_t	 slots[(KP_IMPORTS + 63) / 64];	/* given away */

@@ -44,13 +44,11 @@ key_make(struct key *k, const struct kp_import_kind *kind, const char *name, con
 static bool
 import_grow(struct kp *kp)
 {
-	unsigned room = kp->import_room == 0 ? 512 : 2 * kp->import_room;
-	struct kp_import **list = realloc(kp->import, room * sizeof *list);
+	struct kp_import **list = tnf_grow(kp->import, kp->imports, sizeof *list);
 
 	if (list == NULL)
 		return false;
 	kp->import = list;
-	kp->import_room = room;
 	if (kp->imports == 0)
 		tnf_map_init(&kp->import_by_key, sizeof(struct kp_import *));
 	return true;
@@ -116,7 +114,7 @@ kp_import_add(struct kp *kp, const struct kp_import_new *new, struct kp_import *
 	    new->spec_size > KP_SPEC_MAX)
 		return kp_fail(kp, -E2BIG, "%s: its name, keys or origin is too long "
 		    "for a probe", new->name);
-	if (kp->imports == kp->import_room && !import_grow(kp))
+	if (!import_grow(kp))
 		return kp_fail(kp, -ENOMEM, "%s: not enough memory", new->name);
 	key_make(&key, new->kind, new->name, source);
 	at = tnf_map_put(&kp->import_by_key, key.text, key.size, &fresh);

@@ -12,7 +12,7 @@
 #include "libtnfctl/arch/arch.h"
 #include "libtnfctl/control.h"
 #include "libtnfctl/fast.h"
-#include "libtnfctl/sites.h"
+#include "libtnfctl/sites/sites.h"
 #include "libtnfctl/usdt.h"
 
 /* The latest object that was analysed; many probes of one file are asked for in turn. */

@@ -14,7 +14,7 @@
 #include "common/proc.h"
 #include "libtnfctl/handle.h"
 #include "libtnfctl/imports.h"
-#include "libtnfctl/sites.h"
+#include "libtnfctl/sites/sites.h"
 
 struct calls;
 struct elffile;
@@ -111,9 +111,7 @@ tnfctl_errcode_t tnfctl_fast_make(tnfctl_handle_t *, tnfctl_probe_t *, bool othe
 /* Reads what earlier controllers have made, and undoes what one has left half done. */
 void	tnfctl_fast_settle(tnfctl_handle_t *);
 
-const char *tnfctl_fast_type(uint8_t kind);	/* enum tnf_argument_kind; NULL: none */
-
-/* fast-where.c: as tnfctl_probe_where(), of a probe that is made. */
+/* As tnfctl_probe_where(), of a probe that is made. */
 tnfctl_errcode_t tnfctl_fast_where(tnfctl_handle_t *, const tnfctl_probe_t *, const char *conditions);
 
 /*

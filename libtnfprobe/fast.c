@@ -156,7 +156,7 @@ tnf_fast_call(const struct tnf_fast_regs *r, const struct tnf_fast_site *site)
 }
 
 /* The latest entry of the place.  There is none if a function has returned twice, as setjmp() does;
-   libtnfctl/refused.c refuses the returns of such functions. */
+   libtnfctl/sites/refused.c refuses the returns of such functions. */
 static struct call *
 latest(struct call_set *s, uint64_t place)
 {

@@ -143,12 +143,6 @@ line_history_open(void)
 	return lh;
 }
 
-static History *
-line_history_get(struct line_history *lh)
-{
-	return lh->h;
-}
-
 static void
 line_history_add(struct line_history *lh, const char *line)
 {
@@ -361,7 +355,7 @@ set_up_editor(struct term *t)
 	el_set(t->el, EL_PROMPT, term_prompt);
 	el_set(t->el, EL_SIGNAL, 0);
 	el_set(t->el, EL_GETCFN, read_char);
-	el_set(t->el, EL_HIST, history, line_history_get(t->history));
+	el_set(t->el, EL_HIST, history, t->history->h);
 	el_set(t->el, EL_ADDFN, "prex-complete", "complete the word", tab_complete);
 	for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
 		el_set(t->el, EL_BIND, keys[i][0], keys[i][1], NULL);

@@ -2,6 +2,7 @@
  * other.c - a machine whose registers and instructions we do not know: nothing is called in the target.
  */
 #include "libtnfctl/arch/arch.h"
+#include "libtnfctl/sites/sites.h"
 #include "libtnfctl/usdt.h"
 
 const unsigned char tnfctl_arch_sigreturn[1];

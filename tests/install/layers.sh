@@ -42,6 +42,10 @@ while IFS=: read -r room below; do
 	done <"$TMP/includes"
 done <"$TMP/layers"
 
+# The part of libtnfctl that knows no process.
+grep -n '#include "' libtnfctl/sites/*.[ch] | grep -v '"\(common/\|libtnfctl/sites/\|kernel-probes/operand\.h"\)' >"$TMP/sites" &&
+	bad "libtnfctl/sites may see common/ and kernel-probes/operand.h alone: $(cat "$TMP/sites")"
+
 # Things that are done in one place alone, and the place: a pattern and a file.
 cat >"$TMP/once" <<'T'
 \<gelf_get|\<elf_begin|\<elf_memory|\<elf_strptr	common/elf-file.c

@@ -16,8 +16,8 @@
 #include <unistd.h>
 
 #include "common/elf-file.h"
-#include "libtnfctl/code.h"
-#include "libtnfctl/sites.h"
+#include "libtnfctl/sites/code.h"
+#include "libtnfctl/sites/sites.h"
 #include "libtnfctl/usdt.h"
 
 #define PAD_SIZE	128u		/* of one site, its counter included */

@@ -10,7 +10,7 @@
 #include <check.h>
 
 #include "libtnfctl/arch/arch.h"
-#include "libtnfctl/sites.h"
+#include "libtnfctl/sites/sites.h"
 #include "tests/check-run.h"
 
 #define ROUNDS		40000

@@ -12,8 +12,8 @@ for name in $(nm -D --undefined-only "$probe" | awk '$1 == "U" { sub(/@.*/, "", 
 	__progname_full | program_invocation_name | __libc_single_threaded | _r_debug) continue ;;
 	esac
 	n=$((n + 1))
-	grep -q "\"$name\"" "$TNF_SOURCE/libtnfctl/refused.c" || {
-		echo "FAIL: libtnfprobe calls $name, which libtnfctl/refused.c does not list"
+	grep -q "\"$name\"" "$TNF_SOURCE/libtnfctl/sites/refused.c" || {
+		echo "FAIL: libtnfprobe calls $name, which libtnfctl/sites/refused.c does not list"
 		rc=1
 	}
 done
@@ -25,7 +25,7 @@ page=$(awk '/^The reasons are these/ { on = 1 } on && /^\.El/ { exit } on' "$TNF
 cd "$TNF_SOURCE/libtnfctl" || exit 1
 reasons=$(sed -nE '/_Static_assert|fprintf/d
 	s/.*(return|why =|slow =|refused =|none\[\] =|[?:]|", *|define [A-Z_]+[[:space:]]+) *"([a-z][^"%]* [a-z(][^"%]*)".*/\2/p' \
-	sites.c code.c refused.c fast.c pads.c fast-make.c fast-none.c arch/move-*.c arch/other.c |
+	sites/sites.c sites/code.c sites/refused.c sites/move-*.c fast.c pads.c fast-make.c none.c arch/other.c |
 	grep -vE '^(quite off|fast no:)')
 n=0
 while read -r reason; do

@@ -7,7 +7,7 @@
 #include <check.h>
 
 #include "libtnfctl/arch/arch.h"
-#include "libtnfctl/sites.h"
+#include "libtnfctl/sites/sites.h"
 #include "tests/check-run.h"
 
 static const uint8_t nop[] = { 0x1f, 0x20, 0x03, 0xd5 };

@@ -15,7 +15,7 @@
 
 #include "common/elf-file.h"
 #include "kernel-probes/operand.h"
-#include "libtnfctl/sites.h"
+#include "libtnfctl/sites/sites.h"
 #include "tests/check-run.h"
 
 #define BRANCH	"branch into it"

@@ -11,7 +11,7 @@
 
 #include "common/elf-file.h"
 #include "common/map.h"
-#include "libtnfctl/sites.h"
+#include "libtnfctl/sites/sites.h"
 #include "libtnfctl/usdt.h"
 
 struct share {

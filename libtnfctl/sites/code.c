@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "common/elf-file.h"
-#include "libtnfctl/code.h"
+#include "libtnfctl/sites/code.h"
 
 #define LOADED_MAX	((uint64_t)1 << 30)	/* bytes of one object */
 #define ADDRESS_MAX	((uint64_t)1 << 47)

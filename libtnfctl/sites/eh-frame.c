@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "common/elf-file.h"
-#include "libtnfctl/code.h"
+#include "libtnfctl/sites/code.h"
 
 #define SITES_MAX	(64u << 20)	/* of calls in all tables together */
 #define OMIT		DW_EH_PE_omit

@@ -4,8 +4,8 @@
  */
 #include <string.h>
 
-#include "libtnfctl/arch/arch.h"
-#include "libtnfctl/code.h"
+#include "libtnfctl/sites/code.h"
+#include "libtnfctl/sites/sites.h"
 
 #define TOO_FAR		"too far from any pad"
 

@@ -3,7 +3,7 @@
  */
 #include <string.h>
 
-#include "libtnfctl/arch/arch.h"
+#include "libtnfctl/sites/sites.h"
 
 #define NOP		0xd503201fu
 #define BRANCH		0x14000000u	/* with 26 bits of distance in instructions */

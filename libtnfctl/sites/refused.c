@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "common/elf-file.h"
-#include "libtnfctl/sites.h"
+#include "libtnfctl/sites/sites.h"
 
 #define RECORDING	"libtnfprobe calls it while it records"
 #define ADDRESS_KNOWN	"a signal handler looks for its address"

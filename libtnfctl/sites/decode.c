@@ -1,7 +1,7 @@
 /*
  * decode.c - one instruction of x86-64, by Zydis.
  */
-#include "libtnfctl/code.h"
+#include "libtnfctl/sites/code.h"
 
 #ifdef TNF_ZYDIS
 

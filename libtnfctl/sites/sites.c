@@ -12,9 +12,8 @@
 #include <sys/stat.h>
 
 #include "common/elf-file.h"
-#include "libtnfctl/arch/arch.h"
-#include "libtnfctl/code.h"
-#include "libtnfctl/sites.h"
+#include "libtnfctl/sites/code.h"
+#include "libtnfctl/sites/sites.h"
 
 #define KEPT_MAX	16u	/* how many analyses are kept that nobody uses */
 #define RSEQ_ENTRY	32u	/* bytes of struct rseq_cs */
