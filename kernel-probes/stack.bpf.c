@@ -276,12 +276,14 @@ static __always_inline u32 frames_above(struct frames *f)
 
 /* Returns the caller's stack pointer, and sets f->caller to its instruction.  A tracepoint's
    record begins with the address of the caller's registers; these two are at most four words
-   apart, so one read gets both. */
-static __always_inline u64 tracepoint_base(struct frames *f)
+   apart, so one read gets both.  (__noinline: see README.) */
+__noinline u64 tracepoint_base(struct frames *f)
 {
 	u32 ip = REGS_AT(REGS_IP), sp = REGS_AT(REGS_SP), first = ip < sp ? ip : sp;
 	u64 regs = 0, word[4] = { 0 };
 
+	if (f == NULL)
+		return 0;
 	bpf_probe_read_kernel(&regs, sizeof regs, (void *)read_once(f->base));
 	bpf_probe_read_kernel(word, sizeof word, (void *)(regs + first));
 	f->caller = word[(ip - first) / sizeof word[0] & 3];
@@ -311,21 +313,21 @@ static __always_inline void stack_have(struct frames *f, u32 have, u32 kernel)
    compare.  (__noinline: see README.) */
 __noinline u32 stack_look(u32 depth, u32 key, u32 kernel, u32 tracepoint)
 {
-	u32 asked = kernel + FRAMES_OURS, last = key & (LAST_STACKS - 1), slot, known;
-	struct frames *f = my_frames(depth);
+	u32 asked = kernel + FRAMES_OURS, at = depth, known;
+	struct frames *f = bpf_map_lookup_elem(&frames, &at);
 	struct stack_words *w;
 	struct known *k;
 
 	if (!with_stacks || f == NULL || kernel > KP_STACK_MAX)
 		return 0;
 	f->caller = 0;
-	w = bpf_map_lookup_elem(&stack_words, &depth);
+	w = bpf_map_lookup_elem(&stack_words, &at);
 	if (w == NULL || read_once(f->base) == 0)
 		return asked * sizeof f->pc[0];
 	w->ctx = tracepoint ? tracepoint_base(f) : read_once(f->base);
 	w->have = 0;
-	slot = f->last[last];
-	k = bpf_map_lookup_elem(&known_stacks, &slot);
+	at = f->last[key & (LAST_STACKS - 1)];
+	k = bpf_map_lookup_elem(&known_stacks, &at);
 	if (k != NULL && known_asked(k, asked) && known_is(k, f, w, stack_size(w))) {
 		f->from = k->from;
 		stack_have(f, k->n, kernel);
@@ -334,7 +336,7 @@ __noinline u32 stack_look(u32 depth, u32 key, u32 kernel, u32 tracepoint)
 	known = known_look(depth, stack_call(bpf_get_current_task_btf(), key), asked);
 	if (known == 0)
 		return asked * sizeof f->pc[0];
-	f->last[last] = (u16)known;
+	f->last[key & (LAST_STACKS - 1)] = (u16)known;
 	f->from = known >> 24;
 	stack_have(f, known >> 16 & 0xff, kernel);
 	return 0;

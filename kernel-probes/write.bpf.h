@@ -233,14 +233,15 @@ static __always_inline u32 stack_begin(struct hit *hit, const struct stack_ask *
 	write_once(f->base, (u64)ask->ctx);
 	bytes = ask->of.kernel == 0 ? 0 :
 	    stack_look(depth, ask->key, ask->of.kernel, ask->tracepoint);
+	if (bytes == 0 && ask->of.user == 0)
+		return hit->rec + record_size(f->kernel);
 	/* bpf_get_stack(), since bpf_get_task_stack() finds nothing of an idle thread. */
 	if (ask->ctx != NULL && bytes != 0) {
 		barrier_var(bytes);	/* 5.15 takes the bound from a comparison of it alone */
 		if (bytes <= FRAMES * sizeof f->pc[0])
 			got = bpf_get_stack(ask->ctx, f->pc, bytes, 0);
 	}
-	if (bytes != 0 || ask->of.user != 0)
-		stack_take(depth, ask->key, ask->of.kernel, ask->of.user, got < 0 ? 0 : got);
+	stack_take(depth, ask->key, ask->of.kernel, ask->of.user, got < 0 ? 0 : got);
 	return hit->rec + record_size(f->kernel) + record_size(f->user);
 }
 
