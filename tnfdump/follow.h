@@ -41,12 +41,8 @@ struct live *follow_live(struct dump *, const struct tnf_file *);
 /* live.c: maps the kernel's buffer; returns 0, or an errno after a message. */
 int follow_map_kernel(struct dump *, struct kp **, const void **base, size_t *size);
 
-/*
- * cursor.c, --cursor: where a later --follow goes on.
- */
+/* --cursor: the file that tells where a later --follow goes on. */
 int cursor_set(struct dump *, const char *path);
-/* Called when the output is written: writes the place into the file. */
-void cursor_save(struct dump *);
 
 /*
  * live.c: facts of this machine about a target that is being followed.

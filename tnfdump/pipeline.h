@@ -97,15 +97,6 @@ bool filter_time_leaves_out(const struct dump *, const void *base, size_t size);
 int until_set(struct dump *, const char *time);
 int last_set(struct dump *, const char *duration);
 
-/* The spans that an expression asks about: filter-span.c. */
-struct spans;
-struct spans *spans_new(struct dump *, struct expr *);	/* NULL: it asks about none */
-void spans_free(struct spans *);
-void spans_begin(struct spans *, struct dump *);	/* another stream; NULL is fine */
-void spans_feed(struct spans *, struct dump *, const struct tnf_event *);
-/* The duration of what the event ends, and whether it is in the i-th within(). */
-bool spans_duration(const struct spans *, int64_t *ns);
-bool spans_within(const struct spans *, unsigned i);
 
 /* A fact of the event as text, for expressions and columns; NULL: it is not known. */
 typedef const char *fact_fn(void *dump, const struct tnf_event *);

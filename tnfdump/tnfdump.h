@@ -60,7 +60,7 @@ struct dump {
 	struct pairs *pairs;		/* what begins and ends; reports.c */
 
 	bool	 see_threads;		/* --where asks for the names of threads by address */
-	struct map *threads;		/* --pretty: kernel threads by address; labels.c */
+	struct map *threads;		/* --pretty: kernel threads by address; text/pretty.c */
 
 	struct out out;			/* standard output */
 	struct out scratch;		/* json.c: text of one value; or empty */
@@ -164,15 +164,5 @@ void inputs_close(struct dump *);
 /* Reports a damaged block once; with --strict ends the program. */
 void input_damage(struct dump *, const char *path, uint64_t block,
     const char *reason);
-
-/*
- * The trace file that a process had mapped, by its core.
- */
-
-/* True if the file is an ELF core. */
-bool core_is(int fd);
-/* A descriptor of the trace: a copy of the mapping if the core has it, otherwise the file that the
-   core names.  -1: there is neither, which was told.  The caller closes both. */
-int core_trace(struct dump *, const char *path, int fd);
 
 #endif

@@ -73,13 +73,11 @@ struct statement *template_parse_string(struct template *, const char *, size_t)
 void template_free(struct template *);
 void statements_free(struct statement *);
 
-/* template-value.c: prints a value by its format letter; 0: no letter. */
+/* Values are printed by format letters (tnffmt(5)); 0: no letter. */
 bool template_format_known(char letter);
 /* The value of a variable that tnfdump sets, of $1 and so on, or of a word of AIX; false: the name is
    that of a variable of the template's own.  ev: NULL to ask for the name alone. */
 bool template_word(struct dump *, const struct tnf_event *, const char *name, struct val *ret);
-void template_value(struct dump *, const struct tnf_event *, struct out *,
-    const struct val *, char letter, int width);
 
 /* template-run.c: the option. */
 int  template_set(struct dump *, const char *path);

@@ -127,10 +127,4 @@ void html_why_end(struct html_why *, struct html_threads *, const struct html_sp
     int64_t first);
 void html_why_json(struct html_why *, struct out *, html_put_fn *, void *arg);
 
-/* Writes the page: 'json' is the text that tells the places, 'sections' has the columns.  0, or
-   -1 after a message. */
-int html_page_write(struct dump *, const struct out *json, const struct out *sections);
-/* Writes "files":[...],"hosts":[...],"losses":[...]: what is known of the files. */
-void html_page_files(struct dump *, struct out *);
-
 #endif

@@ -119,17 +119,10 @@ uint32_t tnfw_place(struct tnf_writer *, int def);
 int tnfw_type(struct tnf_writer *, const struct tnf_type *);
 int tnfw_probe_def(struct tnf_writer *, const struct tnf_probe *);
 
-/* redact.c: the token of a text, until the next call; texts that are equal have the same. */
+/* --redact: the token of a text, until the next call; texts that are equal have the same. */
 const char *redact_text(struct map *texts, const char *chars, size_t len);
 /* The part of a probe's attributes that stays. */
 struct tnf_text redact_attrs(const char *attrs);
-/* Writes what stays of a context's line, which has its newline. */
-void redact_line(FILE *, struct map *texts, const char *line, size_t size);
-
-/* slice-context.c: merges the contexts of the files into a text to be freed; NULL: no file
-   has one. */
-struct dump;
-char *slice_context(struct dump *, struct map *redacted, size_t *size);
 
 static inline uint32_t
 tnfw_round(uint32_t n, uint32_t to)
