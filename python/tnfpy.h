@@ -34,7 +34,7 @@ PyObject *tnfpy_str(const char *chars, size_t len);
 PyObject *tnfpy_cstr(const char *);		/* NULL: None */
 
 /*
- * source.c: the bytes of the files of one Trace, shared by the Trace and its readers; the
+ * trace.c: the bytes of the files of one Trace, shared by the Trace and its readers; the
  * last user unmaps them.
  */
 struct source_file {

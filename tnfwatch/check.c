@@ -9,7 +9,7 @@
 
 #include "common/text.h"
 #include "format/selector.h"
-#include "tnfwatch/taker.h"
+#include "tnfwatch/daemon.h"
 #include "tnfwatch/trigger.h"
 #include "tnfwatch/watch.h"
 

@@ -93,7 +93,7 @@ struct config_trigger {
 	unsigned every;		/* only each so many-th firing counts; 0: each */
 	int64_t	 same;		/* ns: not again for the same cause; 0: again */
 	bool	 no_page;	/* of its incidents */
-	char	*then;		/* actions, action.c; NULL: none */
+	char	*then;		/* actions; NULL: none */
 	char	*run;		/* NULL: nothing */
 	char	*ask;		/* whom to ask, "label role=db"; NULL: nobody */
 };
@@ -169,7 +169,7 @@ struct config_process *config_process_find(const struct config *, const char *na
 int config_trigger_find(const struct config *, const char *name);
 
 /*
- * action.c: what a trigger does at once, beside the incident: "then" of its section.
+ * What a trigger does at once, beside the incident: "then" of its section.
  */
 struct action {
 	enum { ACTION_ENABLE, ACTION_MARK, ACTION_RUN, ACTION_WEBHOOK, ACTION_FREEZE } kind;
@@ -181,7 +181,5 @@ struct action {
 /* Calls fn() for each action of the text; false: one is wrong, and 'why' says how. */
 bool actions_each(const char *text, void (*fn)(void *arg, const struct action *), void *arg,
     char *why, size_t size);
-/* Is the text right?  false: 'why' says what is not. */
-bool actions_check(const char *text, char *why, size_t size);
 
 #endif /* TNFWATCH_CONFIG_H */

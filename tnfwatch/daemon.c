@@ -54,7 +54,7 @@ limit_allows(const struct config_trigger *t, struct trigger_counts *st, int64_t 
 }
 
 /* Was an incident made for the same section, program and probe lately?  Of an operation that took
-   long the writer finds out whether the cause is the same (cause.c): its files must be there for
+   long the writer finds out whether the cause is the same (cause_is_known()): its files must be there for
    that, so it is looked at again only after a part of the time. */
 static bool
 is_same_cause(const struct config_trigger *t, struct trigger_counts *st,

@@ -73,8 +73,7 @@ struct incident_facts {
 	uint64_t number;	/* of the incident */
 };
 
-/* incident.json: why the incident was kept, and what is in it; and one firing of it. */
-void incident_json(struct out *, const struct incident_facts *);
+/* One firing, as incident.json has it. */
 void incident_json_firing(struct out *, const struct firing *, int64_t mono_to_wall);
 
 /*
@@ -112,7 +111,7 @@ bool report_why_now(const struct daemon *, const struct config_trigger *, const 
     int dir);
 
 /*
- * cause.c: the text behind a key of incident.json, or NULL, and a text with "#" for its numbers,
+ * incident-list.c: the text behind a key of incident.json, or NULL, and a text with "#" for its numbers,
  * which differ from time to time; the caller frees both.
  */
 char *cause_json(const char *text, const char *key);

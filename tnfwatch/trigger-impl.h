@@ -68,7 +68,7 @@ struct feed {
 	struct pair_slice slice;
 };
 
-/* trigger-start.c: the start of a span, kept until the span ends: in a ring, the record may be
+/* The start of a span, kept until the span ends: in a ring, the record may be
    overwritten by then. */
 struct span_start {
 	struct tnf_event ev;
@@ -259,12 +259,7 @@ const struct pair_slice *span_slice(struct watch *, const struct feed *, struct 
 /* Does the condition hold for the span that ends at the event? */
 bool span_holds(struct watch *, const struct pair_slice *, const struct tnf_event *end);
 
-/* trigger-start.c */
 struct span_start *span_start_new(const struct tnf_event *);
-void span_start_free(struct span_start *);	/* NULL is fine; it waits for nothing */
-/* The span as one event; end NULL: it is open. */
-void span_event_make(struct trigger_source *, const struct span_start *,
-    const struct tnf_event *end, struct span_event *ret);
 void span_probes_free(struct trigger_source *);
 bool span_member(const struct tnf_event *, unsigned, struct tnf_value *);
 /* Drops what a pair's user pointer holds. */
