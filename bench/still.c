@@ -21,6 +21,7 @@
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -90,6 +91,11 @@ check(tnfctl_errcode_t e, const char *what)
 static unsigned long *ids;
 static size_t nids, wanted;
 
+/* What a visit took, in ms. */
+struct took {
+	double attach, set;
+};
+
 static tnfctl_errcode_t
 choose(tnfctl_handle_t *h, tnfctl_probe_t *p, void *ignored)
 {
@@ -101,11 +107,10 @@ choose(tnfctl_handle_t *h, tnfctl_probe_t *p, void *ignored)
 	return e;
 }
 
-/* The functions are on or off from now on; adds what it stood for the attach, and for the functions. */
-static void
-visit(bool on, bool first, double *attach, double *set)
+static struct took
+visit(bool on, bool first)
 {
-	double before = stood(), attached;
+	double attached;
 	tnfctl_handle_t *h;
 	tnfctl_errcode_t e;
 	char name[64];
@@ -120,13 +125,38 @@ visit(bool on, bool first, double *attach, double *set)
 		check(tnfctl_import_add(h, "usdt", NULL), "imports");
 		check(tnfctl_import_add(h, "function", "/./"), "functions");
 	}
-	nids = 0;
 	check(tnfctl_probe_apply(h, choose, NULL), "choose");
+	if (nids < wanted)
+		errx(1, "only %zu functions of the process can be fast", nids);
 	attached = stood();
 	check(tnfctl_probe_apply_ids(h, nids, ids, on ? tnfctl_probe_enable : tnfctl_probe_disable, NULL), "set");
 	check(tnfctl_close(h, TNFCTL_TARG_DEFAULT), "close");
-	*attach = attached - before;
-	*set = stood() - attached;
+	return (struct took){ attached, stood() - attached };
+}
+
+/* The functions are on or off from now on; min: the least so far, or NULL.  By a process of its own, as prex is one,
+   with the memory that it has then. */
+static void
+switch_all(bool on, bool first, struct took *min)
+{
+	struct took took;
+	int ends[2], status;
+	pid_t child;
+
+	if (pipe(ends) != 0 || (child = fork()) < 0)
+		err(1, "fork");
+	if (child == 0) {
+		took = visit(on, first);
+		_exit(write(ends[1], &took, sizeof(took)) == sizeof(took) ? 0 : 1);
+	}
+	if (waitpid(child, &status, 0) != child || status != 0 || read(ends[0], &took, sizeof(took)) != sizeof(took))
+		exit(1);
+	close(ends[0]);
+	close(ends[1]);
+	if (min != NULL && (min->attach == 0 || took.attach < min->attach))
+		min->attach = took.attach;
+	if (min != NULL && (min->set == 0 || took.set < min->set))
+		min->set = took.set;
 }
 
 /* The code of the process, or a byte less of each page that cannot be read. */
@@ -203,17 +233,12 @@ floor_ms(int mem, const uintptr_t *at, size_t n)
 	return cpu_ms() - start;
 }
 
-static double
-least(double a, double b)
-{
-	return a == 0 || b < a ? b : a;
-}
-
 int
 main(int argc, char **argv)
 {
-	double attach, set, attach_min = 0, on_min = 0, off_min = 0, floor = 0;
-	struct code off, on;
+	struct took on = { 0 }, off = { 0 };
+	double floor = 0, now;
+	struct code with, without;
 	uintptr_t *pages;
 	size_t n = 0;
 	int mem, rounds;
@@ -223,33 +248,32 @@ main(int argc, char **argv)
 	target = atoi(argv[1]);
 	wanted = strtoul(argv[2], NULL, 10);
 	rounds = atoi(argv[3]);
-	ids = calloc(wanted + 1, sizeof(*ids));
 	mem = open_memory();
-	visit(true, true, &attach, &set);
-	if (nids < wanted)
-		errx(1, "only %zu functions of the process can be fast", nids);
-	visit(false, false, &attach, &set);
-	off = read_code(mem);
-	visit(true, false, &attach, &set);
-	on = read_code(mem);
-	pages = calloc(on.n, sizeof(*pages));
-	for (size_t i = 0; i < on.n && i < off.n; i++)
-		if (memcmp(on.page[i], off.page[i], PAGE) != 0)
-			pages[n++] = on.at[i];
+	if ((ids = calloc(wanted + 1, sizeof(*ids))) == NULL)
+		err(1, "memory");
+	switch_all(true, true, NULL);
+	switch_all(false, false, NULL);
+	without = read_code(mem);
+	switch_all(true, false, NULL);
+	with = read_code(mem);
+	if ((pages = calloc(with.n, sizeof(*pages))) == NULL)
+		err(1, "memory");
+	for (size_t i = 0; i < with.n && i < without.n; i++)
+		if (memcmp(with.page[i], without.page[i], PAGE) != 0)
+			pages[n++] = with.at[i];
+	free(with.page);
+	free(without.page);
 	for (int i = 0; i < rounds; i++) {
-		visit(false, false, &attach, &set);
-		attach_min = least(attach_min, attach);
-		off_min = least(off_min, set);
-		visit(true, false, &attach, &set);
-		attach_min = least(attach_min, attach);
-		on_min = least(on_min, set);
+		switch_all(false, false, &off);
+		switch_all(true, false, &on);
 		kill(target, SIGSTOP);
 		usleep(1000);
-		floor = least(floor, floor_ms(mem, pages, n));
+		now = floor_ms(mem, pages, n);
+		floor = i == 0 || now < floor ? now : floor;
 		kill(target, SIGCONT);
 	}
-	visit(false, false, &attach, &set);
+	switch_all(false, false, NULL);
 	printf("attach to them,%.3f\n%zu functions on,%.3f\n%zu functions off,%.3f\n%zu pages read and written,%.3f\n",
-	    attach_min, nids, on_min, nids, off_min, n, floor);
+	    on.attach, wanted, on.set, wanted, off.set, n, floor);
 	return 0;
 }

@@ -6,8 +6,10 @@
  * leaves a process that the next controller puts in order.  Here all first words are written, then all code,
  * then all last words, before anything else is read or written there, and before a thread runs.
  */
+#include <sys/mman.h>
 #include <sys/uio.h>
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -15,6 +17,7 @@
 #include "libtnfctl/proc.h"
 
 #define PAGE		4096u
+#define HUGE_PAGE	(2u << 20)
 #define PAGES		4096u	/* of code, that are remembered */
 #define EDITS		2	/* index behind enum later_when */
 #define EDITS_MIN	8u	/* fewer are written one by one */
@@ -248,12 +251,26 @@ tnfctl_later_free(struct proc *p)
 	p->later = NULL;
 }
 
+/* Few large pages: else each page of code that is looked at costs a fault, while the process stands. */
+static struct later *
+later_new(void)
+{
+	size_t size = (sizeof(struct later) + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
+	struct later *l = aligned_alloc(HUGE_PAGE, size);
+
+	if (l == NULL)
+		return NULL;
+	madvise(l, size, MADV_HUGEPAGE);
+	memset(l, 0, offsetof(struct later, page));
+	return l;
+}
+
 /* Writes that wait are all of one direction: those of the other are made first. */
 static struct later *
 later_of(struct proc *p, bool on)
 {
 	if (p->later == NULL)
-		p->later = calloc(1, sizeof(*p->later));
+		p->later = later_new();
 	if (p->later != NULL && p->later->on != on) {
 		tnfctl_later_flush(p, false);
 		p->later->on = on;
