@@ -19,7 +19,7 @@
 
 #include "common/proc.h"
 
-#define FIELD_MAX	256	/* of those that are asked for */
+#define FIELD_MAX	256	/* bytes of the longest line that callers ask for */
 #define READ_SIZE	((size_t)64 << 10)	/* more than the kernel hands out at once */
 #define TEXT_MAX	((size_t)128 << 20)
 
@@ -104,7 +104,8 @@ tnf_thread_status_last(pid_t pid, pid_t tid, const char *field)
 	return strtol(last != NULL ? last : text, NULL, 10);
 }
 
-/* The name, in parentheses, may hold anything; no later field has one. */
+/* The program's name is in parentheses and may itself contain blanks and parentheses.  No later
+   field contains ')', so the last ')' ends the name. */
 uint64_t
 tnf_proc_started(pid_t pid)
 {
@@ -135,6 +136,26 @@ tnf_proc_file(char *ret, size_t size, const char *path, ...)
 	close(fd);
 	ret[n > 0 ? n : 0] = '\0';
 	return n;
+}
+
+/* Lines are "NUMBER:HIERARCHY:PATH". */
+bool
+tnf_proc_cgroup(pid_t pid, const char *hierarchy, char *ret, size_t size)
+{
+	size_t n = strlen(hierarchy), length;
+	char *at;
+
+	if (tnf_proc_file(ret, size, "/proc/%d/cgroup", (int)pid) <= 0)
+		return false;
+	for (char *line = ret; (at = strchr(line, ':')) != NULL; line = at + length) {
+		length = strcspn(++at, "\n");
+		if (strncmp(at, hierarchy, n) == 0 && at[n] == ':') {
+			at[length] = '\0';
+			memmove(ret, at + n + 1, length - n);
+			return true;
+		}
+	}
+	return false;
 }
 
 int
@@ -383,7 +404,7 @@ tnf_kallsyms_each(const char *path, bool (*fn)(void *arg, const struct kallsym *
 #define ID_LEN	(sizeof(((struct container *)0)->id) - 1)
 #define UID_LEN	(sizeof(((struct container *)0)->pod) - 1)
 
-/* Is the text a pod's uid: groups of 8, 4, 4, 4 and 12 digits?  systemd's names have "_"
+/* True if the text is a pod's uid: groups of 8, 4, 4, 4 and 12 digits.  systemd's names have "_"
    between the groups, because "-" has a meaning in them. */
 static bool
 is_uid(const char *s)

@@ -38,6 +38,10 @@ long	tnf_thread_status_last(pid_t pid, pid_t tid, const char *field);
    are; -1: the file cannot be read. */
 ssize_t	tnf_proc_file(char *ret, size_t size, const char *path, ...)
 	    __attribute__((format(printf, 3, 4)));
+/* The path of a process' control group in a hierarchy: "name=systemd" and the like, "" for
+   cgroup v2.  false: it has none there, or the file cannot be read. */
+bool	tnf_proc_cgroup(pid_t, const char *hierarchy, char *ret, size_t size);
+
 /* Reads a descriptor to its end; *ret is malloc'ed and ends with a NUL.  0 or an errno.
    *ret_size, unless ret_size is NULL, is the size without the NUL. */
 int	tnf_read_all(int fd, char **ret, size_t *ret_size);
@@ -70,7 +74,7 @@ const char *tnf_mapping_file(const struct mapping *, pid_t,
 /* A file that others see change. */
 bool	tnf_mapping_is_written(const struct mapping *);
 
-/* Has the process this file mapped so?  False also if nobody may know. */
+/* True if the process has this file mapped, shared and writable.  False also if nobody may know. */
 struct stat;
 bool	tnf_maps_write_file(pid_t, const struct stat *);
 

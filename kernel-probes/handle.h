@@ -81,7 +81,7 @@ struct kp {
 	char		 detail[512];
 };
 
-/* detail.c: keeps what went wrong and returns 'r'. */
+/* open.c: keeps what went wrong and returns 'r'. */
 int kp_fail(struct kp *, int r, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 /* The same for a BPF system call: says who stands in the way. */
@@ -114,7 +114,7 @@ int kp_state_make(struct kp *);		/* pins it, if it is not */
 void kp_state_close(struct kp *);
 int kp_state_usable(struct kp *);	/* -EPROTO: of another version; -EPERM: looking */
 
-/* Is the master switch on, and the buffer not frozen? */
+/* True if the master switch is on, and the buffer is not frozen. */
 static inline bool
 kp_is_tracing(const struct kp_shared *s)
 {
@@ -145,9 +145,11 @@ int kp_cpus_set(struct kp *, const char *text);
 /* Writes "cpus=LIST"; false: all CPUs record. */
 bool kp_cpus_get(struct kp *, char *text, size_t size);
 
-/* rules.c */
-int kp_rules_scan(struct kp *);	/* puts the processes that they ask for into the set */
-/* Rules stay known to this session while nothing is pinned, and come back. */
+/* Puts the processes to which rules apply into the set, and takes the others out; 0, or an error
+   that kp_detail() tells. */
+int kp_rules_scan(struct kp *);
+/* kp_rules_keep() copies the rules before their pin goes; kp_rules_put_back() writes them into the
+   next one. */
 void kp_rules_keep(struct kp *);
 void kp_rules_put_back(struct kp *);
 
@@ -157,8 +159,8 @@ void kp_rules_put_back(struct kp *);
 int kp_load(struct kp *, size_t size);
 
 /* stacks.c */
-/* Have events of these probes (KP_BIT()s), or of imported ones that are enabled, addresses of
-   programs? */
+/* True if events of these probes (KP_BIT()s), or of imported ones that are enabled, have addresses
+   of programs. */
 bool kp_has_addresses(const struct kp *, uint64_t probes);
 
 /* attach.c */
@@ -171,7 +173,7 @@ int kp_iterator(enum kp_program);
 void kp_iterate(enum kp_program);
 int kp_event_refused(struct kp *, int r, const char *event);
 
-/* blocks.c */
+/* buffer.c */
 char *kp_buffer_writable(struct kp *);	/* NULL: kp_detail() says why */
 /* Makes a block of events an empty one for definitions, and returns its offset; 0: no block
    can be spared. */
@@ -190,7 +192,7 @@ int kp_import_set(struct kp *, unsigned id, bool enabled, bool traced);
 int kp_imports_open(struct kp *);	/* those that somebody has asked for */
 int kp_imports_keep(struct kp *);	/* pins what the session knows of them */
 int kp_imports_sync(struct kp *);	/* attaches and detaches, as the state says */
-bool kp_imports_wanted(const struct kp *);	/* does any record? */
+bool kp_imports_wanted(const struct kp *);	/* true if any records */
 int kp_imports_rerate(struct kp *);	/* the setting has changed */
 void kp_imports_forget(struct kp *);	/* their pins go, or are of no use */
 void kp_imports_close(struct kp *);
@@ -202,7 +204,7 @@ int kp_import_load(struct kp *);	/* does nothing if it is done */
 /* stacks.c */
 int kp_stacks_keep(struct kp *);	/* defines them in a new buffer */
 
-/* symbols.c */
+/* hooks.c */
 void kp_symbols_find(struct kp_shared *);
 /* The same, and the functions between tracepoints and programs. */
 void kp_glue_find(struct kp_shared *);

@@ -2,8 +2,9 @@
  * rules.c - the process filter: a mode, a set of processes, and the rules that put processes into it, by
  * the name of their program or by cgroup; the CPUs whose events are recorded are such a rule.
  *
- * The programs keep the set up to date while they are attached.  Whenever the filter
- * or tracing is switched on, /proc shows the processes that came or went before.
+ * While the BPF programs are attached, they put processes into the set and take them out.
+ * When the filter or tracing is switched on, kp_rules_scan() looks through /proc for the
+ * processes that came or went before.
  */
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -51,7 +52,7 @@ is_unit(const char *name, const char *unit)
 	return strcmp(name, unit) == 0;
 }
 
-/* Is it the group of the pod with this uid, not that of a container in it? */
+/* True if it is the group of the pod with this uid, and not that of a container in the pod. */
 static bool
 is_pod(const char *name, const char *uid)
 {
@@ -166,11 +167,17 @@ struct rules {
 	struct kp_rule	   rule[KP_RULES_MAX];
 };
 
-static void
-rules_read(struct kp *kp, struct rules *l)
+/* The caller frees the copy; NULL: no memory, the session's error says so. */
+static struct rules *
+rules_copy(struct kp *kp)
 {
 	struct kp_rule_key next, *last = NULL;
+	struct rules *l = malloc(sizeof *l);
 
+	if (l == NULL) {
+		kp_fail(kp, -ENOMEM, "the filter's rules: not enough memory");
+		return NULL;
+	}
 	l->n = 0;
 	if (kp->rules_fd < 0 && kp->kept_rules != NULL)
 		*l = *kp->kept_rules;
@@ -182,15 +189,14 @@ rules_read(struct kp *kp, struct rules *l)
 			l->rule[l->n].text[sizeof l->rule->text - 1] = '\0';
 		l->n++;
 	}
+	return l;
 }
 
 void
 kp_rules_keep(struct kp *kp)
 {
-	struct rules *l = malloc(sizeof *l);
+	struct rules *l = rules_copy(kp);
 
-	if (l != NULL)
-		rules_read(kp, l);
 	free(kp->kept_rules);
 	kp->kept_rules = l;
 }
@@ -207,19 +213,6 @@ kp_rules_put_back(struct kp *kp)
 	kp->kept_rules = NULL;
 }
 
-/* The path in the unified hierarchy: the line "0::/path". */
-static const char *
-group_in(char *text)
-{
-	char *line = strncmp(text, "0::", 3) == 0 ? text : strstr(text, "\n0::");
-
-	if (line == NULL)
-		return "";
-	line += *line == '\n' ? 4 : 3;
-	line[strcspn(line, "\n")] = '\0';
-	return line;
-}
-
 static bool
 is_in_group(const char *path, const char *group)
 {
@@ -230,17 +223,16 @@ is_in_group(const char *path, const char *group)
 }
 
 static uint32_t
-reasons_of(const struct rules *l, const char *pid)
+reasons_of(const struct rules *l, pid_t pid)
 {
-	char comm[64], groups[8192];
-	const char *group;
+	char comm[64], group[8192];
 	uint32_t reasons = 0;
 
-	if (tnf_proc_file(comm, sizeof comm, "/proc/%.20s/comm", pid) <= 0)
+	if (tnf_proc_file(comm, sizeof comm, "/proc/%d/comm", (int)pid) <= 0)
 		return 0;
 	comm[strcspn(comm, "\n")] = '\0';
-	group = tnf_proc_file(groups, sizeof groups, "/proc/%.20s/cgroup", pid) > 0 ?
-	    group_in(groups) : "";
+	if (!tnf_proc_cgroup(pid, "", group, sizeof group))
+		*group = '\0';
 	for (unsigned i = 0; i < l->n; i++)
 		if (l->rule[i].reason == KP_FILTER_NAME ?
 		    strcmp(comm, l->key[i].comm) == 0 :
@@ -258,44 +250,55 @@ put_reasons(struct kp *kp, pid_t pid, uint32_t reasons)
 		*has = (uint8_t)((*has & ~(KP_FILTER_NAME | KP_FILTER_GROUP)) | reasons);
 }
 
-int
-kp_rules_scan(struct kp *kp)
+static int
+rules_scan(struct kp *kp, const struct rules *l)
 {
-	autoclosedir DIR *proc = NULL;
-	struct rules *l;
+	autoclosedir DIR *proc = opendir("/proc");
 	struct dirent *e;
 
-	if (kp->rules_fd < 0 || kp->state->rules == 0)
-		return 0;
-	l = malloc(sizeof *l);
-	proc = l == NULL ? NULL : opendir("/proc");
-	if (l != NULL)
-		rules_read(kp, l);
-	while (proc != NULL && (e = readdir(proc)) != NULL)
+	if (proc == NULL)
+		return kp_fail(kp, -errno, "/proc: %s: the filter's rules find processes there: "
+		    "mount -t proc proc /proc", strerror(errno));
+	while ((e = readdir(proc)) != NULL)
 		if (isdigit((unsigned char)e->d_name[0]))
-			put_reasons(kp, atoi(e->d_name), reasons_of(l, e->d_name));
-	free(l);
+			put_reasons(kp, atoi(e->d_name), reasons_of(l, atoi(e->d_name)));
 	return 0;
 }
 
-/* After a change of the rules: notes their kinds, and looks for their processes. */
+int
+kp_rules_scan(struct kp *kp)
+{
+	struct rules *l;
+	int r;
+
+	if (kp->rules_fd < 0 || kp->state->rules == 0)
+		return 0;
+	if ((l = rules_copy(kp)) == NULL)
+		return -ENOMEM;
+	r = rules_scan(kp, l);
+	free(l);
+	return r;
+}
+
+/* After a change of the rules: notes their kinds for the programs, and puts the processes to
+   which rules apply into the set, and takes the others out.  The kinds that there were before
+   stay noted until then: if the last rule has gone, the others must be taken out, too. */
 static int
 rules_changed(struct kp *kp)
 {
-	struct rules *l = malloc(sizeof *l);
-	uint32_t kinds = 0, had = kp->state->rules;
+	struct rules *l = rules_copy(kp);
+	uint32_t kinds = 0;
 	int r;
 
 	if (l == NULL)
-		return kp_fail(kp, -ENOMEM, "rules: not enough memory");
-	rules_read(kp, l);
+		return -ENOMEM;
 	for (unsigned i = 0; i < l->n; i++)
 		kinds |= l->rule[i].reason;
-	free(l);
-	kp->state->rules = kinds | had;
+	kp->state->rules |= kinds;
 	r = kp_attach_sync(kp);
-	if (r == 0)
-		kp_rules_scan(kp);
+	if (r == 0 && kp->rules_fd >= 0 && kp->state->rules != 0)
+		r = rules_scan(kp, l);
+	free(l);
 	kp->state->rules = kinds;
 	return r;
 }
@@ -331,15 +334,11 @@ kp_rule_delete(struct kp *kp, const char *text)
 
 	if (strncmp(text, "cpus=", 5) == 0)
 		return (r = kp_state_usable(kp)) < 0 ? r : kp_cpus_set(kp, NULL);
-	l = malloc(sizeof *l);
-	if (l == NULL)
-		return kp_fail(kp, -ENOMEM, "%s: not enough memory", text);
-	if (kp->kept_rules != NULL && (r = kp_state_make(kp)) < 0) {
-		free(l);
+	if (kp->kept_rules != NULL && (r = kp_state_make(kp)) < 0)
 		return r;
-	}
 	known = parse_rule(kp, text, &key, &rule) == 0;
-	rules_read(kp, l);
+	if ((l = rules_copy(kp)) == NULL)
+		return -ENOMEM;
 	for (unsigned i = 0; i < l->n; i++)
 		if (strcmp(l->rule[i].text, text) == 0 ||
 		    (known && memcmp(&l->key[i], &key, sizeof key) == 0))
@@ -353,14 +352,13 @@ kp_rule_delete(struct kp *kp, const char *text)
 KP_EXPORT void
 kp_rules_get(struct kp *kp, void (*fn)(void *arg, const char *text), void *arg)
 {
-	struct rules *l = malloc(sizeof *l);
+	struct rules *l = rules_copy(kp);
 	char cpus[1024];
 
 	if (l == NULL)
 		return;
 	if (kp_cpus_get(kp, cpus, sizeof cpus))
 		fn(arg, cpus);
-	rules_read(kp, l);
 	for (unsigned i = 0; i < l->n; i++)
 		fn(arg, l->rule[i].text);
 	free(l);
@@ -383,7 +381,8 @@ cpus_number(const char **text, unsigned long *ret)
 	return errno == 0;
 }
 
-/* Parses the list into the words of a mask; false: it is none, or names a CPU from 'n' on. */
+/* Parses the list into the words of a mask; false: the text is no list, or has the number of a
+   CPU that is n or larger. */
 static bool
 cpus_parse(const char *text, unsigned long n, __u64 words[KP_CPUS_WORDS])
 {
@@ -414,7 +413,7 @@ kp_cpus_set(struct kp *kp, const char *text)
 	if (some && !cpus_parse(text, n, words))
 		return kp_fail(kp, -EINVAL, "cpus=%s: this is no list of CPUs from 0 to %lu: write "
 		    "numbers and ranges, such as 0-3,8, or all", text, n - 1);
-	/* The programs look at the mask only while the filter says so. */
+	/* The programs read the mask only while KP_FILTER_CPUS is set: not while it changes. */
 	kp->state->filter &= ~KP_FILTER_CPUS;
 	memcpy(kp->state->cpus, words, sizeof words);
 	__atomic_thread_fence(__ATOMIC_RELEASE);

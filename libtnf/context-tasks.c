@@ -145,42 +145,20 @@ put_program(struct context_writer *w, pid_t pid)
 	put_path(w, "program", pid, program);
 }
 
-/* The line of a hierarchy: "0::" where version 2 is in use; else the hierarchy by which
-   systemd tells services apart. */
-static const char *
-group_in(char *text, const char *hierarchy)
-{
-	char *at = strstr(text, hierarchy), *end;
-
-	if (at == NULL || (at != text && at[-1] != '\n'))
-		return NULL;
-	at += strlen(hierarchy);
-	if ((end = strchr(at, '\n')) != NULL)
-		*end = '\0';
-	return at;
-}
-
 #define CGROUP_ROOM	4096
 
+/* The group of cgroup v2 or, where that says nothing, of the hierarchy by which systemd tells
+   services apart. */
 static bool
 cgroup_of(pid_t pid, char buf[CGROUP_ROOM])
 {
-	char text[CGROUP_ROOM], copy[CGROUP_ROOM];
-	const char *group, *other;
+	bool has = tnf_proc_cgroup(pid, "", buf, CGROUP_ROOM);
+	char other[CGROUP_ROOM];
 
-	if (tnf_proc_file(text, sizeof text, "/proc/%d/cgroup", (int)pid) <= 0)
-		return false;
-	memcpy(copy, text, sizeof copy);
-	group = group_in(text, "0::");
-	if ((group == NULL || strcmp(group, "/") == 0) &&
-	    (other = strstr(copy, ":name=systemd:")) != NULL) {
-		other += strlen(":name=systemd:");
-		copy[(size_t)(other - copy) + strcspn(other, "\n")] = '\0';
-		group = other;
-	}
-	if (group == NULL)
-		return false;
-	memcpy(buf, group, strlen(group) + 1);
+	if ((has && strcmp(buf, "/") != 0) ||
+	    !tnf_proc_cgroup(pid, "name=systemd", other, sizeof other))
+		return has;
+	memcpy(buf, other, strlen(other) + 1);
 	return true;
 }
 
