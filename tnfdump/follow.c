@@ -193,7 +193,7 @@ struct target {
 	char		*path;		/* of its file; NULL: the kernel */
 	pid_t		 pid;		/* 0: not known */
 	int		 pidfd;		/* or -1 */
-	bool		 ended;		/* or nobody knows its writer */
+	bool		 ended;		/* or the file does not tell its writer */
 	struct kp	*kp;		/* the kernel's session */
 	struct live	*live;		/* made when first asked for */
 };
@@ -204,7 +204,7 @@ struct follow {
 	bool		 final;
 	int		 wait_ms;
 	uint64_t	 missed;	/* blocks */
-	uint64_t	 untold;	/* of them */
+	uint64_t	 untold;	/* of them, not reported so far */
 	int64_t		 tell_next;	/* monotonic ns */
 };
 
@@ -239,17 +239,6 @@ follow_set(struct dump *d, const char *what)
 			return options_wrong("follow", "%s: given twice", what);
 	f->t[f->n++] = (struct target){ .what = what, .pidfd = -1 };
 	return 0;
-}
-
-bool
-follow_has_file(const struct dump *d, const struct stat *st)
-{
-	struct stat other;
-
-	for (unsigned i = 0; i < d->follow->n; i++)
-		if (stat(d->follow->t[i].what, &other) == 0 && stat_same(&other, st))
-			return true;
-	return false;
 }
 
 /* The target names the file, so the file is checked: it must be regular and begin with
@@ -308,7 +297,7 @@ is_number(const char *s)
 	return *s != '\0' && s[strspn(s, "0123456789")] == '\0';
 }
 
-/* 0: no process has that number. */
+/* The process with that number; 0: no process can have it. */
 static pid_t
 follow_pid_of(const char *s)
 {
@@ -341,7 +330,7 @@ all_ended(const struct follow *f)
 	return any;
 }
 
-/* Sleeps, but wakes up at once when a target ends. */
+/* Sleeps until the time is over or a target ends. */
 static void
 follow_sleep_ms(struct follow *f, int ms)
 {
@@ -358,24 +347,23 @@ follow_sleep_ms(struct follow *f, int ms)
 }
 
 static int
-map_file(struct dump *d, const char *path, const void **base, size_t *size)
+map_file(struct dump *d, struct input *in)
 {
-	struct stat st;
-	int fd = tnf_open_regular(path, O_RDONLY, &st), err = 0;
+	int fd = tnf_open_regular(in->path, O_RDONLY, &in->st), err = 0;
 
-	if (fd < 0 || st.st_size == 0) {
+	if (fd < 0 || in->st.st_size == 0) {
 		err = fd < 0 ? errno : EINVAL;
-		dump_error(d, "%s: cannot follow: %s", path, err == EINVAL ?
+		dump_error(d, "%s: cannot follow: %s", in->path, err == EINVAL ?
 		    "not a regular file with something in it" : strerror(err));
 		if (fd >= 0)
 			close(fd);
 		return err;
 	}
-	*size = (size_t)st.st_size;
-	*base = mmap(NULL, *size, PROT_READ, MAP_SHARED, fd, 0);
-	if (*base == MAP_FAILED) {
+	in->size = (size_t)in->st.st_size;
+	in->base = mmap(NULL, in->size, PROT_READ, MAP_SHARED, fd, 0);
+	if (in->base == MAP_FAILED) {
 		err = errno;
-		dump_error(d, "%s: cannot map: %s", path, strerror(err));
+		dump_error(d, "%s: cannot map: %s", in->path, strerror(err));
 	}
 	close(fd);
 	return err;
@@ -421,7 +409,7 @@ target_find(struct dump *d, struct target *t, struct input *in)
 	} else
 		t->path = tnf_xstrdup(t->what);
 	in->path = t->path;
-	return map_file(d, t->path, &in->base, &in->size);
+	return map_file(d, in);
 }
 
 /* Watches the process that writes the file.  A file of the kernel or of an original writer
@@ -504,8 +492,8 @@ tell_missed(struct dump *d, uint64_t blocks, bool last)
 	f->tell_next = clock_ns(CLOCK_MONOTONIC) + TELL_NS;
 }
 
-/* Reads what was committed since the last look; 'last': nothing can come later, so
-   everything is taken. */
+/* Reads what was committed since the last look.  With 'last' (the targets have ended, or Ctrl-C was
+   typed) takes everything, without the delay FOLLOW_DELAY_NS. */
 static bool
 follow_look(struct dump *d, bool last)
 {
@@ -575,7 +563,7 @@ follow_wait(struct dump *d)
 	if (f->wait_ms > LOOK_MAX_MS)
 		f->wait_ms = LOOK_MAX_MS;
 	if (last && !f->final) {
-		f->final = true;	/* one more turn, the last one */
+		f->final = true;	/* the caller prints what this last look has found */
 		return true;
 	}
 	return !last;

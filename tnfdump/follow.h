@@ -4,7 +4,6 @@
 #ifndef TNFDUMP_FOLLOW_H
 #define TNFDUMP_FOLLOW_H
 
-#include <sys/stat.h>
 #include <sys/types.h>
 
 #include <tnf/context.h>
@@ -32,8 +31,6 @@ void follow_close(struct dump *);
 void follow_what(const struct dump *, char *buf, size_t size);
 uint64_t follow_missed(const struct dump *);
 
-/* True if this is one of the followed files. */
-bool follow_has_file(const struct dump *, const struct stat *);
 /* The live source for the target behind an input; NULL: the writer of the file has ended,
    or the input is not followed. */
 struct live *follow_live(struct dump *, const struct tnf_file *);

@@ -268,10 +268,9 @@ take_pipe(struct dump *d, const char *path, int fd)
 }
 
 static int
-input_open_file(struct dump *d, const char *path)
+input_open_file(struct dump *d, const char *path, struct stat *st)
 {
 	bool standard = strcmp(path, INPUT_STANDARD) == 0;
-	struct stat st;
 
 	/* Does not wait: a FIFO may have no writer. */
 	int fd = standard ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0) :
@@ -280,7 +279,7 @@ input_open_file(struct dump *d, const char *path)
 		dump_error(d, "cannot open %s", path);
 		return -1;
 	}
-	if (fstat(fd, &st) == 0 && (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode))) {
+	if (fstat(fd, st) == 0 && (S_ISFIFO(st->st_mode) || S_ISSOCK(st->st_mode))) {
 		fd = take_pipe(d, path, fd);
 		if (fd < 0)
 			return -1;
@@ -291,9 +290,9 @@ input_open_file(struct dump *d, const char *path)
 		if ((fd = trace) < 0)
 			return -1;
 	}
-	if (fstat(fd, &st) != 0)
+	if (fstat(fd, st) != 0)
 		dump_error(d, "fstat error on %s", path);
-	else if (st.st_size == 0)
+	else if (st->st_size == 0)
 		dump_error(d, "%s is empty", path);
 	else
 		return fd;
@@ -308,7 +307,7 @@ input_open(struct dump *d, const char *path, struct input *in)
 
 	if (strcmp(path, "-") == 0)
 		path = INPUT_STANDARD;
-	if ((fd = input_open_file(d, path)) < 0)
+	if ((fd = input_open_file(d, path, &in->st)) < 0)
 		return false;
 	in->path = path;
 	err = tnf_image_open(fd, &in->base, &in->size);
@@ -396,6 +395,15 @@ inputs_add(struct dump *d, char **paths)
 			tnf_image_close(in->base, in->size);
 		}
 	}
+}
+
+bool
+inputs_have_file(const struct dump *d, const struct stat *st)
+{
+	for (unsigned i = 0; i < d->n_inputs; i++)
+		if (stat_same(&d->inputs[i].st, st))
+			return true;
+	return false;
 }
 
 /* Each boot starts its clock anew. */

@@ -155,7 +155,7 @@ tnfdump_contradicts(const struct dump *d, char **paths)
 	return why != NULL;
 }
 
-/* True if the output file is one of the inputs, which opening it would truncate. */
+/* True if the output file is one of the inputs: of those named, and of those found so far. */
 static bool
 is_input(const struct dump *d, char **paths)
 {
@@ -163,12 +163,18 @@ is_input(const struct dump *d, char **paths)
 
 	if (stat(d->path, &a) != 0)
 		return false;
-	if (d->follow != NULL)
-		return follow_has_file(d, &a);
 	for (; *paths != NULL; paths++)
 		if (stat(*paths, &b) == 0 && stat_same(&a, &b))
 			return true;
-	return false;
+	return inputs_have_file(d, &a);
+}
+
+/* Ends the program rather than write over what is to be read. */
+static void
+output_refuse_input(struct dump *d, char **paths)
+{
+	if (d->path != NULL && is_input(d, paths))
+		dump_fatal(d, "%s: is one of the files to be read", d->path);
 }
 
 /*
@@ -188,19 +194,30 @@ output_mode(const struct dump *d, char **paths)
 	return mode;
 }
 
-/* Opens --output, unless the format makes its own files. */
+/* Opens --output, unless the format makes its own files.  output_empty() removes what the
+   file holds: a process or a core is still to tell which trace it has, perhaps this file. */
 static int
 output_fd(struct dump *d, char **paths)
 {
-	if (d->path != NULL && is_input(d, paths))
-		dump_fatal(d, "%s: is one of the files to be read", d->path);
+	output_refuse_input(d, paths);
 	if (d->path == NULL || d->output->own_files)
 		return STDOUT_FILENO;
-	int fd = open(d->path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC,
-	    output_mode(d, paths));
+	int fd = open(d->path, O_WRONLY | O_CREAT | O_CLOEXEC, output_mode(d, paths));
 	if (fd < 0)
 		dump_fatal(d, "%s: cannot write: %s", d->path, strerror(errno));
 	return fd;
+}
+
+/* Called before the first write, when the inputs are known. */
+static void
+output_empty(struct dump *d, char **paths, int fd)
+{
+	struct stat st;
+
+	output_refuse_input(d, paths);
+	if (fd != STDOUT_FILENO && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
+	    ftruncate(fd, 0) != 0)
+		dump_fatal(d, "%s: cannot write: %s", d->path, strerror(errno));
 }
 
 int
@@ -215,24 +232,31 @@ main(int argc, char **argv)
 		hosts_free(&d);
 		return STATUS_USAGE;
 	}
+	if (d.hosts != NULL)
+		paths = hosts_paths(&d, paths);
 	fd = output_fd(&d, paths);
 	catch_sigbus();
 	if ((err = tnf_out_init(&d.out, fd)) != 0)
 		dump_fatal(&d, "%s", strerror(err));
 	d.out.escape = isatty(fd);
+	if (d.raw || d.diff)
+		output_empty(&d, paths, fd);
 	if (d.raw) {
 		raw_run(&d, paths);
 		loss_report_paths(&d, paths);
 	} else if (d.diff)
 		d.status = diff_run(&d, paths);
 	else if (d.follow != NULL) {
-		if (follow_open(&d))
+		if (follow_open(&d)) {
+			output_empty(&d, paths, fd);
 			pipeline_run(&d);
+		}
 		loss_report(&d);
 		origins_free(&d);
 		follow_close(&d);
 	} else {
-		inputs_add(&d, d.hosts != NULL ? hosts_paths(&d, paths) : paths);
+		inputs_add(&d, paths);
+		output_empty(&d, paths, fd);
 		if (d.hosts != NULL)
 			hosts_join(&d);
 		else

@@ -4,6 +4,8 @@
 #ifndef TNFDUMP_TNFDUMP_H
 #define TNFDUMP_TNFDUMP_H
 
+#include <sys/stat.h>
+
 #include <tnf/stream.h>
 
 #include "analysis/attrs.h"
@@ -144,6 +146,7 @@ struct input {
 	const void	*base;
 	size_t		 size;
 	struct tnf_file	*file;		/* in the stream; NULL: raw mode */
+	struct stat	 st;		/* of the file at 'path', or that a core names */
 };
 
 /* The name of the file "-" in messages. */
@@ -157,6 +160,8 @@ void input_refused(struct dump *, const char *path, int err);
 /* Adds the files to the stream, in order; dump->inputs then lists the files that were
    accepted. */
 void inputs_add(struct dump *, char **paths);
+/* True if one of the inputs is this file. */
+bool inputs_have_file(const struct dump *, const struct stat *);
 /* Prints a note if the files are of several boots of the machine. */
 void inputs_compare_boots(struct dump *);
 /* Closes the stream and the inputs; called after origins_free(). */

@@ -202,4 +202,14 @@ says 'not with' 2 --hosts --to tnf -o nothing
 says 'no file is of this host' 0 --hosts --clock nobody=1ms
 mkdir empty
 says 'holds no trace file' 1 --hosts empty
+
+# A file of a machine is not written over, and a new one beside it is no input.
+cp far/a/web.tnf before.tnf
+"$tnfdump" --hosts far/a far/b -o far/a/web.tnf 2> err && wrong "wrote over an input"
+grep -q 'far/a/web.tnf: is one of the files to be read' err || wrong "input: $(cat err)"
+cmp far/a/web.tnf before.tnf || wrong "an input was changed"
+chmod 600 far/b/app.tnf
+(umask 0; "$tnfdump" --hosts --clock a=0 --clock b=0 far/a far/b -o far/a/new.tnf 2> err)
+grep -q 'new.tnf' err && wrong "the output as an input: $(cat err)"
+same "rights of the output" "$(stat -c %a far/a/new.tnf)" 600
 exit $bad

@@ -43,6 +43,31 @@ followed "$TMP/b.tnf" "$TMP/b.txt"
 in_order "$TMP/b.txt" 800 || fail "--follow FILE"
 wait "$prexpid"
 
+# The trace of the process is not written over, by whatever name: it is known only when the
+# process has been found.
+traced "$TMP/g.tnf" 4096 800 1000 "$TMP/g.go"
+wait_for 60 test -s "$TMP/g.tnf" || fail "no file"
+ln "$TMP/g.tnf" "$TMP/g2.tnf"
+for what in "$target" "$TMP/g.tnf"; do
+	for format in text tnf; do
+		timeout 60 "$tnfdump" --follow "$what" --to $format -o "$TMP/g2.tnf" 2>"$TMP/err" &&
+			fail "--follow $what: --to $format wrote over the trace"
+		grep -q 'g2.tnf: is one of the files to be read' "$TMP/err" ||
+			fail "--follow $what: --to $format: $(cat "$TMP/err")"
+	done
+done
+# Another file is emptied first, and one with the name "kernel" is not the kernel.
+seq 100000 >"$TMP/kernel"
+timeout 300 "$tnfdump" --follow "$target" -o "$TMP/kernel" & follower=$!
+wait_for 60 grep -q tick "$TMP/kernel" || fail "-o: nothing is told"
+: >"$TMP/g.go"
+wait $follower || fail "-o: status"
+in_order "$TMP/kernel" 800 || fail "-o"
+grep -q '^100000$' "$TMP/kernel" && fail "-o: the file was not emptied"
+wait "$prexpid"
+(cd "$TMP" && timeout -s INT 2 "$tnfdump" --follow kernel -o kernel 2>err)
+grep -q 'one of the files' "$TMP/err" && fail "-o kernel: $(cat "$TMP/err")"
+
 # A file that is complete: everything, and it ends.
 timeout 120 "$tnfdump" --follow "$TMP/b.tnf" >"$TMP/c.txt" || fail "finished file"
 cmp "$TMP/b.txt" "$TMP/c.txt" || fail "finished file: other output"
