@@ -115,7 +115,7 @@ same_directory(tnfctl_handle_t *h, const struct place *p)
 	/* If we have no right to look into its root, we assume that the directory is the same. */
 	if (stat(theirs, &b) < 0)
 		return errno != ENOENT ? TNFCTL_ERR_NONE :
-		    tnf_proc_status(h->pid, "VmSize") < 0 ? tnfctl_ended_target(h) :
+		    tnf_proc_status(h->pid, "VmSize") < 0 ? tnfctl_error_ended(h) :
 		    tnfctl_error_set(TNFCTL_ERR_FILENOTFOUND, "%s: process %d has another "
 		    "root directory and no such directory in it: name one "
 		    "that means the same to both", p->path, (int)h->pid);
@@ -259,7 +259,7 @@ buffer_bring(tnfctl_handle_t *h, int fd, const struct place *p, unsigned int byt
 		if ((err = same_directory(h, p)) == TNFCTL_ERR_NONE)
 			err = tnfctl_buffer_give(h, fd, p->path);
 		if (err == TNFCTL_ERR_NONE && !buffer_tell(h, p->path, bytes))
-			err = tnfctl_lost_target(h, "its memory cannot be written");
+			err = tnfctl_error_lost(h, "its memory cannot be written");
 	}
 	if (err == TNFCTL_ERR_NONE)
 		h->proc_state = taken ? TNF_PROC_RUNNING : TNF_PROC_READY;
@@ -293,7 +293,7 @@ create_and_bring(tnfctl_handle_t *h, struct place *p, unsigned int bytes)
 /* Refuses the file that the target has: it would be lost if the target could not open the new
    one. */
 static tnfctl_errcode_t
-is_another(tnfctl_handle_t *h, const struct place *p)
+refuse_same_file(tnfctl_handle_t *h, const struct place *p)
 {
 	struct stat old, new;
 
@@ -312,7 +312,7 @@ buffer_make(tnfctl_handle_t *h, const char *file, unsigned int bytes)
 	tnfctl_errcode_t err;
 
 	if (h->gone)
-		return tnfctl_ended_target(h);
+		return tnfctl_error_ended(h);
 	if (bytes < h->trace_min)
 		return tnfctl_error_set(TNFCTL_ERR_SIZETOOSMALL,
 		    "trace file: %u bytes: the least is %zu", bytes,
@@ -323,7 +323,7 @@ buffer_make(tnfctl_handle_t *h, const char *file, unsigned int bytes)
 	if ((err = make_absolute(file, &place)) != TNFCTL_ERR_NONE ||
 	    (err = open_directory(&place, bytes)) != TNFCTL_ERR_NONE)
 		return err;
-	if ((err = is_another(h, &place)) == TNFCTL_ERR_NONE)
+	if ((err = refuse_same_file(h, &place)) == TNFCTL_ERR_NONE)
 		err = create_and_bring(h, &place, bytes);
 	close(place.dir);
 	return err;
@@ -346,7 +346,7 @@ tnfctl_buffer_keep(tnfctl_handle_t *h, const char *path, size_t bytes)
 		return tnfctl_error_set(TNFCTL_ERR_ALLOCFAIL, NULL);
 	if (!buffer_tell(h, path, bytes)) {
 		free(copy);
-		return tnfctl_lost_target(h, "its memory cannot be written");
+		return tnfctl_error_lost(h, "its memory cannot be written");
 	}
 	free(h->trace_file);
 	h->trace_file = copy;
@@ -369,51 +369,4 @@ tnfctl_buffer_fill_set(tnfctl_handle_t *h, boolean_t fill)
 {
 	h->fill = fill;
 	return TNFCTL_ERR_NONE;
-}
-
-/* Errors by which libtnfprobe means more than strerror(3) says. */
-static const struct {
-	int	    error;
-	const char *fact;
-} facts[] = {
-	{ ECHILD, "it was forked in the midst of the definition of a probe" },
-	{ EFAULT, "somebody cut it off while it was written" },
-	{ EFBIG, "it is shorter than it was made" },
-	{ EINVAL, "it is not the file that was made for it" },
-	{ ELOOP, "a symbolic link has taken its place" },
-	{ ENXIO, "it is not the file that was made for it" },
-	{ EISDIR, "a directory has taken its place" },
-	{ ENOENT, "it was removed before the first event" },
-	{ EPERM, "it belongs to somebody else" },
-	{ EACCES, "the target may not open it" },
-};
-
-tnfctl_errcode_t
-tnfctl_broken_target(tnfctl_handle_t *h)
-{
-	const char *fact = strerror(h->broken_errno);
-
-	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++)
-		if (facts[i].error == h->broken_errno)
-			fact = facts[i].fact;
-	return tnfctl_error_set(TNFCTL_ERR_BUFBROKEN, "process %d: it cannot use its trace "
-	    "file %s: %s: restart it to trace it again", (int)h->pid,
-	    h->trace_file ? h->trace_file : "", fact);
-}
-
-tnfctl_errcode_t
-tnfctl_ended_target(tnfctl_handle_t *h)
-{
-	return tnfctl_error_set(TNFCTL_ERR_NOTARGET, "process %d: it has ended",
-	    (int)h->pid);
-}
-
-/* If a stopped target was killed, we learn that when it is to go on; until then
-   it just has no memory any more. */
-tnfctl_errcode_t
-tnfctl_lost_target(tnfctl_handle_t *h, const char *fact)
-{
-	if (tnf_proc_status(h->pid, "VmSize") < 0)
-		return tnfctl_ended_target(h);
-	return tnfctl_error_set(TNFCTL_ERR_INTERNAL, "process %d: %s", (int)h->pid, fact);
 }

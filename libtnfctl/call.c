@@ -92,7 +92,7 @@ is_inside(const struct mapping *m, uintptr_t address)
 	return m != NULL && address >= m->start && address < m->end;
 }
 
-/* Does this word of a stack say that its thread may hold a lock? */
+/* True if this word of a stack says that its thread may hold a lock. */
 static bool
 is_bad_word(const struct calls *c, uint64_t word)
 {
@@ -101,7 +101,7 @@ is_bad_word(const struct calls *c, uint64_t word)
 	    is_inside(c->library, word)) && tnfctl_arch_is_return_address(c->p, word));
 }
 
-/* Has the stack from sp up no word of a function that may hold a lock? */
+/* True if the stack has, from sp up, no word of a function that may hold a lock. */
 static bool
 stack_is_fine(const struct calls *c, uintptr_t sp)
 {
@@ -152,7 +152,7 @@ code_is_fine(const struct calls *c, uintptr_t ip)
 	return a == NULL || strcmp(a->path, m->path) != 0;
 }
 
-/* Has the thread a seccomp filter?  Such a filter might kill for what we call. */
+/* True if the thread has a seccomp filter.  Such a filter might kill for what we call. */
 static bool
 is_confined(const struct calls *c, const struct thread *t)
 {
@@ -243,7 +243,7 @@ sigreturn_home(const struct calls *c)
 	return 0;
 }
 
-/* Is the code there still? */
+/* True if the code is still there. */
 static bool
 is_restorer(const struct calls *c, uintptr_t address)
 {
@@ -312,7 +312,7 @@ is_zero(const unsigned char *at, size_t n)
 	return n == 0;
 }
 
-/* Is a thread's stack pointer in [start, end)? */
+/* True if a thread's stack pointer is in [start, end). */
 static bool
 has_stack_pointer(const struct calls *c, uintptr_t start, uintptr_t end)
 {

@@ -42,7 +42,7 @@ chain_read(tnfctl_handle_t *h, const tnfctl_probe_t *p, struct chain *ret)
 static tnfctl_errcode_t
 connect_unreadable(tnfctl_handle_t *h)
 {
-	return tnfctl_lost_target(h, "its list of connected functions makes no sense");
+	return tnfctl_error_lost(h, "its list of connected functions makes no sense");
 }
 
 /* The index at which the pool has this array already; TNF_CHAIN_SLOTS: it has none. */

@@ -555,7 +555,7 @@ tnfctl_control_attrs(tnfctl_handle_t *h, tnfctl_trace_attrs_t *ret)
 		ret->trace_buf_state = TNFCTL_BUF_BROKEN;
 	/* A broken buffer is no error of this call; the detail says why it is broken. */
 	if (ret->trace_buf_state == TNFCTL_BUF_BROKEN)
-		tnfctl_broken_target(h);
+		tnfctl_error_broken(h);
 	return TNFCTL_ERR_NONE;
 }
 
@@ -566,7 +566,7 @@ tnfctl_control_usable(tnfctl_handle_t *h, tnfctl_probe_t *p)
 		return tnfctl_error_set(TNFCTL_ERR_NOBUF, "process %d: no trace file yet: "
 		    "tnfctl_buffer_alloc() makes one", (int)h->pid);
 	if (h->proc_state != TNF_PROC_RUNNING && h->proc_state != TNF_PROC_READY)
-		return tnfctl_broken_target(h);
+		return tnfctl_error_broken(h);
 	if (p->gone)
 		return tnfctl_error_set(TNFCTL_ERR_INVALIDPROBE,
 		    "probe %lu: its object is not loaded any more", p->id);
@@ -577,7 +577,7 @@ static tnfctl_errcode_t
 put_word(tnfctl_handle_t *h, uintptr_t address, uint32_t word)
 {
 	if (!h->ops->write(h, address, &word, sizeof(word)))
-		return tnfctl_lost_target(h, "its memory cannot be written");
+		return tnfctl_error_lost(h, "its memory cannot be written");
 	return TNFCTL_ERR_NONE;
 }
 

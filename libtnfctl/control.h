@@ -41,7 +41,8 @@ tnfctl_errcode_t tnfctl_control_look(tnfctl_handle_t *, struct objects_change *r
 /* The same for a target that has run, and whose probes have not been switched by anybody since. */
 tnfctl_errcode_t tnfctl_control_look_soon(tnfctl_handle_t *);
 
-/* Has the target made probes at run time since they were read?  Reads one word of its memory. */
+/* True if the target has made probes at run time since they were read.  Reads one word of its
+   memory. */
 bool	tnfctl_pools_grown(tnfctl_handle_t *);
 /* Checks, after a look that has not found libtnfprobe, that the kernel lets us read where it is. */
 tnfctl_errcode_t tnfctl_control_check_memory(tnfctl_handle_t *);
@@ -49,17 +50,10 @@ tnfctl_errcode_t tnfctl_control_check_memory(tnfctl_handle_t *);
 tnfctl_errcode_t tnfctl_control_check(tnfctl_handle_t *);
 /* Writes into the process who controls it: a pid, 0 for nobody, or TNF_SUSPENDED. */
 void	tnfctl_control_claim(tnfctl_handle_t *, pid_t controller);
-/* Has the controller before us left the process stopped? */
+/* True if the controller before us left the process stopped. */
 bool	tnfctl_control_suspended(tnfctl_handle_t *);
 /* To be called when the target has ended or become another program. */
 void	tnfctl_control_forget(tnfctl_handle_t *);
-/* Returns BUFBROKEN, and tnfctl_error_detail() says why. */
-tnfctl_errcode_t tnfctl_broken_target(tnfctl_handle_t *);
-/* Returns NOTARGET, and tnfctl_error_detail() says why. */
-tnfctl_errcode_t tnfctl_ended_target(tnfctl_handle_t *);
-/* To be called when the target's memory cannot be used: returns NOTARGET if the target was
-   killed, else INTERNAL with the fact. */
-tnfctl_errcode_t tnfctl_lost_target(tnfctl_handle_t *, const char *fact);
 /* Can this probe be changed?  NONE, or the first that applies: NOBUF (there is no trace
    file yet), BUFBROKEN (the process cannot record), INVALIDPROBE (its object has been
    unloaded). */
@@ -87,7 +81,7 @@ tnfctl_errcode_t tnfctl_direct_open_again(tnfctl_handle_t *);
 tnfctl_errcode_t tnfctl_direct_tell_stop(const struct proc *);
 /* The error of a process that has neither probes nor libtnfprobe. */
 tnfctl_errcode_t tnfctl_direct_no_probes(pid_t);
-/* Have we left the process suspended at the start of an exec?  True only once. */
+/* True if we have left the process suspended at the start of an exec.  True only once. */
 bool	tnfctl_suspended_take(pid_t);
 /* Makes a handle that can only look at memory, for use before tnfctl_direct_open(). */
 void	tnfctl_direct_borrow(struct proc *p, tnfctl_handle_t *ret);

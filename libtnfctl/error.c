@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/proc.h"
 #include "libtnfctl/handle.h"
 
 static const char *const texts[] = {
@@ -98,4 +99,51 @@ tnfctl_error_set_errno(int error, const char *fmt, ...)
 	n = strlen(detail);
 	snprintf(detail + n, sizeof(detail) - n, ": %s", strerror(error));
 	return tnfctl_error_code(error);
+}
+
+/* Errors by which libtnfprobe means more than strerror(3) says. */
+static const struct {
+	int	    error;
+	const char *fact;
+} facts[] = {
+	{ ECHILD, "it was forked in the midst of the definition of a probe" },
+	{ EFAULT, "somebody cut it off while it was written" },
+	{ EFBIG, "it is shorter than it was made" },
+	{ EINVAL, "it is not the file that was made for it" },
+	{ ELOOP, "a symbolic link has taken its place" },
+	{ ENXIO, "it is not the file that was made for it" },
+	{ EISDIR, "a directory has taken its place" },
+	{ ENOENT, "it was removed before the first event" },
+	{ EPERM, "it belongs to somebody else" },
+	{ EACCES, "the target may not open it" },
+};
+
+tnfctl_errcode_t
+tnfctl_error_broken(tnfctl_handle_t *h)
+{
+	const char *fact = strerror(h->broken_errno);
+
+	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++)
+		if (facts[i].error == h->broken_errno)
+			fact = facts[i].fact;
+	return tnfctl_error_set(TNFCTL_ERR_BUFBROKEN, "process %d: it cannot use its trace "
+	    "file %s: %s: restart it to trace it again", (int)h->pid,
+	    h->trace_file ? h->trace_file : "", fact);
+}
+
+tnfctl_errcode_t
+tnfctl_error_ended(tnfctl_handle_t *h)
+{
+	return tnfctl_error_set(TNFCTL_ERR_NOTARGET, "process %d: it has ended",
+	    (int)h->pid);
+}
+
+/* If a stopped target was killed, we learn that when it is to go on; until then
+   it just has no memory any more. */
+tnfctl_errcode_t
+tnfctl_error_lost(tnfctl_handle_t *h, const char *fact)
+{
+	if (tnf_proc_status(h->pid, "VmSize") < 0)
+		return tnfctl_error_ended(h);
+	return tnfctl_error_set(TNFCTL_ERR_INTERNAL, "process %d: %s", (int)h->pid, fact);
 }

@@ -143,7 +143,7 @@ struct run {
 	bool	 interrupted;
 };
 
-/* Has the linker's list changed since it was last read? */
+/* True if the linker's list has changed since it was last read. */
 static bool
 list_changed(tnfctl_handle_t *h)
 {
@@ -174,7 +174,7 @@ forget_stops(struct proc *p)
 			t->event = PROC_NOTHING;
 }
 
-/* Has something happened that is to be told?  If not, the target runs on. */
+/* True if something has happened that is to be told.  If not, the target runs on. */
 static bool
 has_news(tnfctl_handle_t *h)
 {

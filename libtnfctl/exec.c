@@ -61,7 +61,7 @@ find_program(const char *name, char *ret, size_t size)
 	}
 }
 
-/* Would the program run with other rights than ours? */
+/* True if the program would run with other rights than ours. */
 static bool
 is_set_id(const char *file)
 {

@@ -364,7 +364,7 @@ tnfctl_fast_make(tnfctl_handle_t *h, tnfctl_probe_t *p, bool others)
 	pthread_sigmask(SIG_SETMASK, &mask, NULL);
 	free(m.v);
 	if (proc->gone || proc->event != PROC_NOTHING)
-		return tnfctl_lost_target(h, "it has ended");
+		return tnfctl_error_lost(h, "it has ended");
 	if (!p->fast->made && p->import->slow == NULL)
 		p->import->slow = m.why != NULL ? m.why : "it cannot be defined";
 	return tnfctl_control_look_soon(h);
@@ -442,12 +442,12 @@ set_site(tnfctl_handle_t *h, const tnfctl_probe_t *p, const struct fast_site *s,
 	if (text == NULL)
 		return !h->ops->read(h, s->note + offsetof(struct tnf_fast_site, conditions), &n, sizeof(n)) ||
 		    (n != 0 && !write_conditions(h, s, &w)) ?
-		    tnfctl_lost_target(h, "its memory cannot be written") : TNFCTL_ERR_NONE;
+		    tnfctl_error_lost(h, "its memory cannot be written") : TNFCTL_ERR_NONE;
 	snprintf(name, sizeof(name), "%.*s", (int)strcspn(attrs, ";"), attrs);
 	if (!read_values(h, s, &values) || (of.members = values.n, kp_where_compile(&of, text, &w) < 0))
 		return tnfctl_error_set(TNFCTL_ERR_BADARG, "%s", why);
 	return write_conditions(h, s, &w) ? TNFCTL_ERR_NONE :
-	    tnfctl_lost_target(h, "its memory cannot be written");
+	    tnfctl_error_lost(h, "its memory cannot be written");
 }
 
 tnfctl_errcode_t

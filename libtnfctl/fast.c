@@ -423,7 +423,7 @@ switch_probe(tnfctl_handle_t *h, tnfctl_probe_t *p, bool on)
 	p->enabled = on;
 	return tnfctl_later_word(direct_proc(h), on, on ? LATER_LAST : LATER_FIRST,
 	    p->address + offsetof(struct tnf_probe_control, test), on) ? TNFCTL_ERR_NONE :
-	    tnfctl_lost_target(h, "its memory cannot be written");
+	    tnfctl_error_lost(h, "its memory cannot be written");
 }
 
 /* The jump by which the probe's hits come; NULL: its function's entry is no fast probe. */
@@ -456,7 +456,7 @@ tnfctl_fast_set(tnfctl_handle_t *h, tnfctl_probe_t *p, bool enabling, bool on)
 	if (!on && p->enabled && (err = switch_probe(h, p, false)) != TNFCTL_ERR_NONE)
 		return err;
 	if (p->fast->at_return && (jump_of(p) == NULL || !lead(h, p, on)))
-		return on ? tnfctl_lost_target(h, "its memory cannot be written") : TNFCTL_ERR_NONE;
+		return on ? tnfctl_error_lost(h, "its memory cannot be written") : TNFCTL_ERR_NONE;
 	if (!on && other_is_on(p))
 		return TNFCTL_ERR_NONE;
 	if ((err = tnfctl_patch_set(h, jump_of(p), on)) != TNFCTL_ERR_NONE)
@@ -511,7 +511,7 @@ adopt_site(tnfctl_handle_t *h, struct fast_area *area, const struct tnf_fast_sit
 		f->other->fast->other = *known;
 }
 
-/* Are all its jumps there? */
+/* True if all jumps of the probe are there. */
 static bool
 is_patched(const struct fast *f)
 {

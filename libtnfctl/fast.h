@@ -74,12 +74,12 @@ struct fast_room {
 	uint64_t bits[1 << 17];	/* ... and a bit by its last 23 bits, which is looked at first */
 };
 
-/* Are there fast probes in the process?  NULL, or why not; static.  'run': a program that we have
-   started, and that is in its linker, runs to its start for that. */
+/* Returns NULL if there can be fast probes in the process, or why not; static.  'run': a program that
+   we have started, and that is in its linker, runs to its start for that. */
 const char *tnfctl_fast_none(tnfctl_handle_t *, bool run);
 /* Why the return of a function of this name cannot be fast in the process; NULL: it can. */
 const char *tnfctl_fast_return_none(tnfctl_handle_t *, const char *function);
-/* Has the handle a fast probe, so that one that is imported may be the same? */
+/* True if the handle has a fast probe, so that one that is imported may be the same. */
 bool	tnfctl_fast_any(const tnfctl_handle_t *);
 void	tnfctl_room_free(struct fast_room *);
 void	tnfctl_fast_free(struct fast *);
@@ -94,7 +94,7 @@ struct fast *tnfctl_fast_usdt(tnfctl_handle_t *, const struct maps *, int fd, co
 	    const struct usdt_probe *, const char **why);
 /* The handle's probe that has a site there; NULL: none, or no more. */
 tnfctl_probe_t *tnfctl_fast_at(const tnfctl_handle_t *, uintptr_t address);
-/* May a probe have a site at an address from 'from' to before 'to', other than 'but'? */
+/* True if a probe may have a site at an address from 'from' to before 'to', other than 'but'. */
 bool	tnfctl_fast_beside(const tnfctl_handle_t *, uintptr_t from, uintptr_t to, uintptr_t but);
 /* The probe has its sites from now on; one that was there before keeps the place. */
 void	tnfctl_fast_placed(tnfctl_handle_t *, tnfctl_probe_t *);

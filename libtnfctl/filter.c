@@ -194,8 +194,8 @@ filter_allows(struct code *c, const int *calls, size_t n)
 	return true;
 }
 
-/* Has the thread as many filters as we?  In a container both have inherited the same ones, and
-   we make these calls all the time. */
+/* True if the thread has as many filters as we.  In a container both have inherited the same ones,
+   and we make these calls all the time. */
 static bool
 has_ours_alone(const struct proc *p, const struct thread *t)
 {
@@ -205,7 +205,7 @@ has_ours_alone(const struct proc *p, const struct thread *t)
 	    tnf_thread_status(p->pid, t->tid, "Seccomp_filters") == ours;
 }
 
-/* Does the thread's filter allow these calls? */
+/* True if the thread's filter allows these calls. */
 static bool
 filter_lets(const struct proc *p, const struct thread *t, const int *calls, size_t n)
 {

@@ -276,8 +276,8 @@ frames_step(struct walk *w, Dwarf_Frame *frame)
 	return FOUND;
 }
 
-/* Is this the stack that the thread was made with?  If not, functions on that stack were left
-   in the middle, and this walk would not see them. */
+/* True if this is the stack that the thread was made with.  If not, functions on that stack were
+   left in the middle, and this walk would not see them. */
 static bool
 is_own_stack(const struct walk *w)
 {

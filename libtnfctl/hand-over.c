@@ -36,18 +36,18 @@
 #define TRIES		100	/* of a library that is busy */
 #define TRY_US		1000
 #define SETTLE_MS	2000	/* for the linker to finish its list */
-#define PLACE_TRIES	200	/* the first hit can open the file as well, ... */
-#define EXCHANGE_TRIES	5000	/* ... but not another one */
+#define PLACE_TRIES	200	/* enough: if we fail, the first hit opens the file */
+#define EXCHANGE_TRIES	5000	/* many: no hit exchanges a file for another */
 
 /*
- * The parcel lies in the target while it is given a descriptor.  The kernel writes the
- * numbers of the descriptors there, in the calls that open them: so the next controller
- * knows them at whatever moment we are killed.
+ * While we give the target a descriptor, a parcel lies in the target's memory.  socketpair() and
+ * recvmsg() themselves write the numbers of the new descriptors into the parcel.  So the next
+ * controller finds the numbers there, even if we are killed right after the call.
  */
 struct parcel {
 	uint64_t magic;
 	uint64_t socket[2];	/* their inodes; 0: not known yet */
-	uint64_t file, device;	/* the inode of what is given, and where */
+	uint64_t file, device;	/* inode and device of the file that is given */
 	int32_t	 pair[2];
 	struct msghdr message;
 	struct iovec part;
@@ -63,12 +63,13 @@ struct parcel {
 _Static_assert(sizeof(struct parcel) <= PATH_OFFSET, "room for both");
 
 /*
- * A controller that was killed may have left descriptors open.  The target's memory tells
- * where the memory of that controller's calls was, which holds the numbers of the
- * descriptors.  By now the numbers may mean other files: the target has run since.
- * So a socket is closed only if its inode is the one that was noted.  If the controller was
- * killed before it could note inodes, the target had closed nothing, and the two are a pair
- * with neighbouring inodes.
+ * A controller that was killed may have left descriptors open.  A variable in the target
+ * (control_calls) has the address of the memory that this controller used for its calls; the
+ * parcel with the numbers of the descriptors is at the start of that memory.  By now the
+ * numbers may mean other files, because the target has run since.  So a socket is closed only
+ * if its inode is the one that was noted.  If no inodes were noted, the controller was killed
+ * before it let the target close anything: both numbers must be sockets, with neighbouring
+ * inodes, as socketpair() makes them.
  *
  * We do not trust the target, either: to close a file of a FUSE file system can take for
  * ever, and we would hang with the stopped target.  The kernel answers all questions that we
@@ -93,7 +94,7 @@ parcel_received(const struct parcel *p)
 	return fd;
 }
 
-/* The inode of a socket of the target's; false: it is no socket. */
+/* The inode of a socket of the target; false: the descriptor is no socket. */
 static bool
 socket_inode(pid_t pid, int fd, uint64_t *inode)
 {
@@ -119,7 +120,7 @@ left_facts(pid_t pid, int fd, struct facts *ret)
 	    &ret->inode) == 3;
 }
 
-/* Is this a mount of ours of that device, and does the kernel itself serve it? */
+/* True if our name space has a mount with this number, of that device, that is not a FUSE mount. */
 static bool
 is_served_here(unsigned long mount, dev_t device)
 {
@@ -165,7 +166,7 @@ is_left_socket(const struct calls *c, const struct parcel *p, int i)
 	    left_facts(c->h->pid, p->pair[i], &facts) && (facts.flags & O_CLOEXEC) != 0;
 }
 
-/* Closes the descriptors that were left; looks at all before it closes the first. */
+/* Closes the descriptors that were left, after it has looked at all three. */
 static void
 left_close(struct calls *c, const struct parcel *p)
 {
@@ -230,7 +231,8 @@ send_descriptor(pid_t pid, int socket, int fd)
 	return sendmsg(end, &p.message, MSG_NOSIGNAL | MSG_DONTWAIT) == 1;
 }
 
-/* The number under which the target has the file, or -1.  at: the parcel's place there. */
+/* The number under which the target has the file, or -1.  'at' is the address of the
+   parcel in the target. */
 static int
 receive_descriptor(struct calls *c, const struct parcel *p, struct parcel *at)
 {
@@ -244,7 +246,8 @@ receive_descriptor(struct calls *c, const struct parcel *p, struct parcel *at)
 	return parcel_received(&now);
 }
 
-/* Closes the sockets that were noted, and no other file: to close that could take for ever. */
+/* Closes a descriptor only if it still is the socket that was noted: to close another file (FUSE)
+   could take for ever. */
 static void
 close_sockets(struct calls *c, const struct parcel *p)
 {
@@ -320,7 +323,7 @@ open_in_target(struct calls *c, int fd, const char *path, unsigned int bytes)
 		call.args[0] = tnfctl_call_put(c, PATH_OFFSET, path, strlen(path) + 1);
 		if (call.args[0] == 0 || !c->h->ops->write(c->h,
 		    CONTROL(c->h, open_result), &result, sizeof(result)))
-			return tnfctl_lost_target(c->h, "its memory cannot be written");
+			return tnfctl_error_lost(c->h, "its memory cannot be written");
 		if ((why = tnfctl_call_make(c, &call)) != NULL)
 			return not_opened(c->h, path, why);
 		if (!c->h->ops->read(c->h, CONTROL(c->h, open_result), &result,
@@ -355,8 +358,8 @@ open_with(struct calls *c, int fd, const char *path, unsigned int bytes)
 	return err;
 }
 
-/* May the target open the file at its first hit?  A program that we have started does so before
-   its own first instruction. */
+/* An error if a seccomp filter will keep the target from opening the file at its first hit.  A
+   program that we have started opens it before its own first instruction. */
 static tnfctl_errcode_t
 at_first_hit(tnfctl_handle_t *h, const char *path)
 {
@@ -381,12 +384,13 @@ tnfctl_direct_take_file(tnfctl_handle_t *h, int fd, const char *path,
 	*ret_taken = false;
 	if (h->control_open == 0)
 		return at_first_hit(h, path);
-	/* A signal that comes meanwhile waits; the waits for the target then end early. */
+	/* Our signals are blocked until the end of this function.  If one is pending, each wait for
+	   the target ends early. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, &mask);
 	tnfctl_proc_hurry(p, TNFCTL_ATTACH_MS, &mask);
-	/* A program that we have started and that has not got to its initialisers yet does not
-	   run now, and opens the file in one of them. */
+	/* A program that we have started is tried only once: before its initialisers it cannot be
+	   called, and one of the initialisers opens the file. */
 	if ((why = tnfctl_call_begin(&c, h, p->ours ? 1 : tries)) == NULL) {
 		c.tries = tries;
 		err = open_with(&c, fd, path, bytes);
@@ -398,7 +402,7 @@ tnfctl_direct_take_file(tnfctl_handle_t *h, int fd, const char *path,
 		err = at_first_hit(h, path);
 	}
 	tnfctl_call_end(&c);
-	/* The other threads ran meanwhile, and may have unloaded objects. */
+	/* The other threads ran during the call, and may have unloaded objects. */
 	if (*ret_taken && (err = tnfctl_direct_settle(p, SETTLE_MS)) == TNFCTL_ERR_NONE)
 		err = tnfctl_control_refresh(h);
 	tnfctl_proc_unhurry(p);

@@ -160,7 +160,7 @@ tnfctl_work(tnfctl_handle_t *h, enum target_work w)
 		h->ops->work(h, w);
 }
 
-/* Is it hit by the kernel?  Else it has a control block in the process. */
+/* True if the kernel hits the probe.  Else it has a control block in the process. */
 bool	tnfctl_probe_is_kernels(const tnfctl_probe_t *);
 
 /* handle.c */
@@ -185,6 +185,13 @@ tnfctl_errcode_t tnfctl_error_set(tnfctl_errcode_t, const char *fmt, ...)
 /* The code that belongs to an errno; the text gets ": strerror" appended. */
 tnfctl_errcode_t tnfctl_error_set_errno(int error, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
+/* Returns BUFBROKEN, and tnfctl_error_detail() says why. */
+tnfctl_errcode_t tnfctl_error_broken(tnfctl_handle_t *);
+/* Returns NOTARGET, and tnfctl_error_detail() says why. */
+tnfctl_errcode_t tnfctl_error_ended(tnfctl_handle_t *);
+/* To be called when the target's memory cannot be used: returns NOTARGET if the target was
+   killed, else INTERNAL with the fact. */
+tnfctl_errcode_t tnfctl_error_lost(tnfctl_handle_t *, const char *fact);
 tnfctl_errcode_t tnfctl_error_code(int error);
 
 /* handle.c: BADARG, and why; NULL: this kind of handle cannot do that. */

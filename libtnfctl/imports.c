@@ -70,7 +70,7 @@ tnfctl_imports_free(tnfctl_handle_t *h)
 	h->imports = NULL;
 }
 
-/* Is this mapped file known?  Then marks it as seen. */
+/* True if this mapped file is known.  Then marks it as seen. */
 static bool
 file_seen(struct imports *im, const struct mapping *m)
 {

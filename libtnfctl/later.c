@@ -61,7 +61,7 @@ by_address(const void *a, const void *b)
 	return x->at < y->at ? -1 : x->at > y->at;
 }
 
-/* Are the bytes those of the file, now or then? */
+/* True if the bytes are those of the file, now or then. */
 static bool
 is_of_file(struct proc *p, struct origin *o, uintptr_t at, const uint8_t *now, const uint8_t *then, size_t n)
 {

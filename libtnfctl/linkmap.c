@@ -176,7 +176,7 @@ struct listing {
 	tnfctl_errcode_t err;
 };
 
-/* Is the file the one that is mapped there, or has it been replaced? */
+/* True if the file is the one that is mapped there; false: it has been replaced. */
 static bool
 linkmap_same_file(const struct reader *r, const char *file, const struct mapping *start)
 {

@@ -281,14 +281,14 @@ tnfctl_mark_file(tnfctl_handle_t *h, const char *text, const char *by,
 	tnfctl_errcode_t err;
 
 	if (h->gone)
-		return tnfctl_ended_target(h);
+		return tnfctl_error_ended(h);
 	if (h->proc_state == TNF_PROC_NO_BUFFER || h->trace_file == NULL)
 		return tnfctl_error_set(TNFCTL_ERR_NOBUF, "process %d: no trace file yet: "
 		    "tnfctl_buffer_alloc() makes one", (int)h->pid);
 	if (h->proc_state != TNF_PROC_RUNNING && h->proc_state != TNF_PROC_READY)
-		return tnfctl_broken_target(h);
+		return tnfctl_error_broken(h);
 	if (!tnfctl_owner_of(h->pid, &m.uid, &m.gid))
-		return tnfctl_ended_target(h);
+		return tnfctl_error_ended(h);
 	m.drop = geteuid() == 0 && m.uid != 0;
 	m.target = (pid_t)tnf_thread_status_last(h->pid, h->pid, "NStgid");
 	m.file = h->trace_file;

@@ -231,7 +231,7 @@ await_site(tnfctl_handle_t *h, const struct fast_site *s)
 	search.back = h->fast->back;
 	for (int i = 0; i < TRIES; i++) {
 		if (p->gone || p->event != PROC_NOTHING)
-			return tnfctl_lost_target(h, "it has ended");
+			return tnfctl_error_lost(h, "it has ended");
 		if ((tid = clear_site(p, s, &why)) == 0)
 			return TNFCTL_ERR_NONE;
 		tnfctl_proc_run_for(p, TRY_US);
@@ -374,11 +374,11 @@ patch_on(tnfctl_handle_t *h, const struct fast *f, struct fast_site *s)
 	if (tnfctl_later_look(direct_proc(h), true, s->address, now, sizeof(now)) &&
 	    memcmp(now, s->jump, sizeof(now)) == 0)
 		return set_patched(h, s, true, true) ? TNFCTL_ERR_NONE :
-		    tnfctl_lost_target(h, "its memory cannot be written");
+		    tnfctl_error_lost(h, "its memory cannot be written");
 	if ((err = await_site(h, s)) != TNFCTL_ERR_NONE)
 		return err;
 	if (!set_patched(h, s, true, true))
-		return tnfctl_lost_target(h, "its memory cannot be written");
+		return tnfctl_error_lost(h, "its memory cannot be written");
 	if ((err = exchange(h, true, s->address, s->before, s->jump)) != TNFCTL_ERR_NONE) {
 		set_patched(h, s, true, false);
 		return err;

@@ -122,7 +122,7 @@ signals_of(const struct proc *p, const struct thread *t, const char *field)
 	    strtoull(text, NULL, 16) : 0;
 }
 
-/* Is a handler about to run, of the signal at hand or of one that waits? */
+/* True if a handler is about to run, of the signal at hand or of one that waits. */
 static bool
 handler_runs(const struct proc *p, const struct thread *t)
 {

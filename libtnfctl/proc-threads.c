@@ -140,7 +140,7 @@ tnfctl_proc_is_dead(const struct proc *p, pid_t tid)
 	return state == 'Z' || state == 'X' || state == 0;
 }
 
-/* Does this thread of ours trace it? */
+/* True if this thread of ours traces it. */
 static bool
 is_ours(pid_t tid)
 {

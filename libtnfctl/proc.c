@@ -71,7 +71,7 @@ proc_arm_thread(struct thread *t, uintptr_t address)
 	return true;
 }
 
-/* Does no thread of the process run? */
+/* True if no thread of the process runs. */
 static bool
 stands_still(const struct proc *p)
 {
@@ -203,7 +203,7 @@ is_deep(const struct proc *p, const struct thread *t)
 	return state != 'Z' && state != 'X' && state != 0;
 }
 
-/* Will this thread never tell us that it stopped, or not soon? */
+/* True if this thread will never tell us that it stopped, or not soon. */
 static bool
 is_absent(const struct proc *p, const struct thread *t)
 {

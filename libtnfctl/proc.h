@@ -246,7 +246,7 @@ tnfctl_errcode_t tnfctl_proc_open_memory(struct proc *);
 int	tnfctl_proc_open_mapped(pid_t, const struct mapping *, char *path, size_t size);
 /* Has the address space for which the memory was opened ended, by an exec or its end? */
 bool	tnfctl_proc_memory_is_gone(const struct proc *);
-/* Is there no thread of this tid, or none that lives? */
+/* True if there is no thread of this tid, or none that lives. */
 bool	tnfctl_proc_is_dead(const struct proc *, pid_t tid);
 
 /* Lets the process run; a thread whose child has not been reported stands still, as else the
@@ -343,7 +343,7 @@ bool	tnfctl_later_look(struct proc *, bool on, uintptr_t, void *, size_t);
 void	tnfctl_later_flush(struct proc *, bool changed);
 void	tnfctl_later_free(struct proc *);
 
-/* Is it a kernel thread, which never had a program? */
+/* True if it is a kernel thread, which never had a program. */
 bool	tnfctl_proc_is_kernel(pid_t pid);
 /* State letter of a thread, as in ps(1); 0: there is none. */
 char	tnfctl_proc_state(pid_t pid, pid_t tid);
@@ -412,7 +412,7 @@ bool	tnfctl_call_kernel(struct calls *, long number, uintptr_t, uintptr_t, uintp
 /* Reads what another controller's tnfctl_call_put() has put at offset 0; its calls had their
    memory at 'stack'. */
 bool	tnfctl_call_get_of(const struct calls *, uintptr_t stack, void *ret, size_t);
-/* Is a thread still in a call of theirs? */
+/* True if a thread is still in a call that uses this stack. */
 bool	tnfctl_call_is_used(const struct calls *, uintptr_t stack);
 
 /* hand-over.c: closes descriptors that the last controller has left.  False: the target has no
@@ -433,7 +433,7 @@ enum remote_result {
 /* The process is stopped before and after. */
 enum remote_result tnfctl_remote_call(struct proc *, struct call *, int max_ms);
 
-/* Is the thread, at this instruction, within a restartable sequence? */
+/* True if the thread, at this instruction, is within a restartable sequence. */
 bool	tnfctl_remote_is_in_sequence(struct proc *, const struct thread *,
 	    uintptr_t ip);
 

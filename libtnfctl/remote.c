@@ -78,7 +78,8 @@ is_waiting_for_others(uint64_t call)
 	return false;
 }
 
-/* Is the thread at its last system call, rt_sigreturn?  Notes the results of earlier ones. */
+/* True if the thread is at its last system call, rt_sigreturn.  Notes the results of earlier
+   ones. */
 static bool
 at_end(struct call *r, uint64_t sp)
 {
@@ -139,8 +140,8 @@ run_to_end(struct proc *p, struct call *r, uint64_t sp, int max_ms)
 	return false;
 }
 
-/* Does the kernel say that this thread, which we do not hold, is in a system
-   call other than exec?  The thread stops before it can make another call. */
+/* True if the kernel says that this thread, which we do not hold, is in a system call other than
+   exec.  The thread stops before it can make another call. */
 static bool
 is_in_other_call(const struct proc *p, pid_t tid)
 {

@@ -169,7 +169,7 @@ int	tnfctl_named_text(const struct usdt_args_named *, unsigned i, unsigned n);
 
 /* For a kp_uprobe_find_f: returns -e, and why. */
 int	tnfctl_find_refuse(struct kp_uprobe_found *ret, int e, const char *why);
-/* Has the file stayed as it was? */
+/* True if the file has stayed as it was. */
 struct stat;
 bool	tnfctl_file_same(const struct stat *, const struct stat *);
 

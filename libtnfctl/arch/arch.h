@@ -36,7 +36,7 @@ struct arch_registers {
 	uint64_t thread;	/* where the C library has what it knows of the thread */
 };
 bool	tnfctl_arch_registers(pid_t tid, struct arch_registers *ret);
-/* Has it a thread pointer that is the C library's? */
+/* True if the task has a thread pointer that is the C library's. */
 bool	tnfctl_arch_is_thread(struct proc *, pid_t tid);
 
 /*
@@ -54,7 +54,7 @@ tnfctl_arch_uprobe_refused(const uint8_t *code, size_t n, bool first)
 }
 #endif
 
-/* Is the instruction before this address a call? */
+/* True if the instruction before this address is a call. */
 bool	tnfctl_arch_is_return_address(struct proc *, uintptr_t address);
 /* A word of a stack, without what a machine signs return addresses with. */
 uint64_t tnfctl_arch_address(uint64_t word);

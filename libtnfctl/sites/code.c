@@ -256,7 +256,7 @@ sweep_look(struct sweep *s, uint64_t address, const struct insn *i)
 			mark_taken(s, i->number[n]);
 }
 
-/* Do the instructions from start end at end? */
+/* True if the instructions from start end at end. */
 static bool
 sweep_even(struct sweep *s, uint64_t start, uint64_t end)
 {

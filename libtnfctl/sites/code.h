@@ -110,7 +110,7 @@ struct insn_effect {
 	uint32_t lost;		/* registers of arguments that it sets: 1 << KP_R_... */
 };
 
-/* Can this build decode? */
+/* True if this build can decode. */
 bool	tnfctl_insn_known(void);
 /* The instruction that n bytes begin with; false: there is none. */
 bool	tnfctl_insn_decode(const uint8_t *bytes, size_t n, struct insn *ret);

@@ -142,7 +142,8 @@ whole(const ZydisDecodedOperand *o)
 	    ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, o->reg.value);
 }
 
-/* Does it set a register of an argument to what the argument is, with more or fewer bits? */
+/* True if the instruction sets a register of an argument to what the argument is, with more or
+   fewer bits. */
 static bool
 keeps_argument(const ZydisDecodedInstruction *z, const ZydisDecodedOperand *o)
 {
