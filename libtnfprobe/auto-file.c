@@ -37,7 +37,7 @@ is_this_boot(const struct tnf_ext *x)
 	return memcmp(own.boot_id, x->boot_id, sizeof(own.boot_id)) == 0;
 }
 
-/* Is this a file of ours, in use? */
+/* True if this is a file of ours, in use. */
 static bool
 goes_on(int fd, uint64_t *size)
 {

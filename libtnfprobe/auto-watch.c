@@ -59,7 +59,7 @@ read_file(const char *path)
 	return text;
 }
 
-/* Has root made it, or our own user, so that nobody else can change it? */
+/* True if root has made it, or our own user, so that nobody else can change it. */
 static bool
 is_believed(int fd, mode_t type)
 {

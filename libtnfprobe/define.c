@@ -1,16 +1,17 @@
 /*
  * define.c - definitions of probes and of record types, at the first hit.
  *
- * A record type is known to the file by the 'index' of its tag data, a probe
- * by that of its control block: the offset of its directory word or, when the
- * directory is full, of its probe record.  Both are set when the definition
- * can be read.
+ * tnf_tag_data.index is the offset of a record type's definition in the file.
+ * tnf_probe_control.index is the offset of the probe's word in the directory or, when the
+ * directory is full, of the probe's definition.  Each is 0 until readers can read the
+ * definition.
  *
  * Parent and children share the file.  A server that forks for each client
  * would fill it with definitions of the same probes if each child wrote its
- * own.  So it first looks through the directory for what it needs.  The contents of
- * the file were written by others: nothing is used without a look at its
- * bounds, and all we take from it is the place of a record.
+ * own.  So a child first looks through the directory for definitions that it can adopt: use
+ * although another process has written them.  The contents of the file were written by others:
+ * nothing is used without a look at its bounds, and all we take from it is the place of a
+ * record.
  */
 #include <string.h>
 
@@ -98,8 +99,8 @@ adopt_record(const struct tnf_tag_data *data, uint32_t ref)
 		adopt_types(data->slots, n, cells + 1);
 }
 
-/* Each type of this program is adopted once, so that what the file says of records in records
-   comes to an end. */
+/* adopt_record() sets a type's index before it goes on to the members, and types with an index are
+   passed over.  So a file in which a record contains itself leads to no endless recursion. */
 static void
 adopt_types(const struct tnf_tag_data *const *slots, unsigned n, const uint32_t *cells)
 {
@@ -146,7 +147,8 @@ is_probe(const uint32_t *r, const struct tnf_probe_control *probe, unsigned n)
 	    same_names(probe->attrs, r[5], n);
 }
 
-/* The directory word of the probe, if another process has one; 0. */
+/* The offset of the directory word that another process has written for this probe; 0: there is
+   none. */
 static uint32_t
 adopt_probe(const struct tnf_probe_control *probe)
 {
@@ -171,7 +173,7 @@ adopt_probe(const struct tnf_probe_control *probe)
 	return 0;
 }
 
-/* Record types written in this transaction. */
+/* What the transaction writes: record types, and the probe for which it is made, or NULL. */
 static struct {
 	const struct tnf_tag_data *data;
 	uint32_t where;
@@ -179,7 +181,7 @@ static struct {
 static unsigned nfresh;
 static struct tnf_probe_control *fresh_probe;
 static uint32_t fresh_probe_ref;
-static uint32_t fresh_index;	/* adopted; 0: it needs a word of its own */
+static uint32_t fresh_index;	/* of the probe, if adopted; 0: it needs a word of its own */
 
 static uint32_t put_record(const struct tnf_tag_data *);
 
@@ -202,7 +204,7 @@ put_type(const struct tnf_tag_data *data)
 	return tnf_define_core(&tnf_definer, i);
 }
 
-/* A longer text is cut after max bytes. */
+/* The text, cut after max bytes if it is longer. */
 static struct tnf_text
 text_of(const char *chars, size_t len, size_t max)
 {
@@ -282,7 +284,8 @@ directory_word(uint32_t ref)
 	return at;
 }
 
-/* The tag of a type that hits will need: set once, before any index that says so. */
+/* Keeps the tag of a built-in type for hits; 0: the file has no such type so far.  It is kept before
+   the index of a probe that uses the type is set, so a hit that sees the index finds the tag. */
 static void
 remember_tag(uint32_t *tag, enum tnf_core type)
 {
@@ -317,7 +320,7 @@ define_remember(void)
 	}
 }
 
-/* The offset of the type's record; 0: it could not be written. */
+/* The offset of the type's definition; 0: it could not be written. */
 uint32_t
 tnf_define_record(const struct tnf_tag_data *data)
 {
@@ -368,8 +371,8 @@ put_probe(const struct tnf_probe_control *probe)
 	return PERMANENT(where);
 }
 
-/* Also where another process has written the definition of the probe, this one must
-   know where the types of its long values are. */
+/* Even if the probe's definition is adopted from another process, this process needs the tags of the
+   types of the probe's long values. */
 static void
 put_long_types(const struct tnf_probe_control *probe)
 {
@@ -378,7 +381,7 @@ put_long_types(const struct tnf_probe_control *probe)
 			put_type(probe->slots[i]);
 }
 
-/* Sets the probe's index.  false: it could not be written. */
+/* Sets the probe's index.  false: the definition could not be written. */
 bool
 tnf_define_probe(struct tnf_probe_control *probe)
 {

@@ -27,9 +27,9 @@ const struct tnf_probe_ops TNF_API _tnf_probe_ops = {
 /*
  * A busy thread hits a probe.  Either it is still within its first hit (in an argument, a connected
  * function or a signal handler), or longjmp() or an exception has left the first hit, which will
- * never be committed.  True: the first hit was left, since its frame was.  Stacks grow down, and the
- * new frame is above it; or the first frame is on the alternate signal stack, and the new one is not.
- * False: the new hit is within the first, or we cannot tell.
+ * never be committed.  True: the first hit was left, because its frame is gone.  We know this if the
+ * new frame is above it (stacks grow down), or if the first frame was on the alternate signal stack and
+ * the new one is not.  False: the new hit is within the first, or we cannot tell.
  */
 bool
 tnf_hit_left(const struct thread *t, const void *setup, uintptr_t frame)
@@ -51,7 +51,7 @@ tnf_hit_left(const struct thread *t, const void *setup, uintptr_t frame)
 }
 
 /* Gives the block back.  The thread forgets the block first, so that a handler that does not return
-   does not leave the thread with a block that another one may take. */
+   does not leave the thread with a block that another thread may take. */
 static void
 give_block(struct thread *t)
 {
@@ -127,7 +127,7 @@ put_sched(struct thread *t, char *at, int64_t now)
 	t->new_sched = 1;
 }
 
-/* True if the thread's span has to be recorded in front of an event of this size. */
+/* True if the thread's OpenTelemetry span has to be recorded in front of an event of this size. */
 static bool
 brings_span(struct thread *t, const char *at, uint32_t size, bool sched)
 {
@@ -158,7 +158,7 @@ put_span(const struct thread *t, char *at)
 }
 
 /*
- * Makes room for the event and its company: in front of the event a schedule record and the
+ * Makes room for the event and for what goes with it: in front of the event a schedule record and the
  * thread's span, if they are due, and behind it a word that leads on to the probe, if the
  * directory has no place for the probe.  Returns the event; NULL: there is no block.
  */
@@ -170,8 +170,8 @@ event_place(struct thread *t, const struct tnf_probe_control *probe)
 	int64_t now = tnf_clock_read(t);
 	char *event, *fwd;
 
-	/* The thread may have got the variable since we looked last: we look with each block, and
-	   each ANCHOR_NS. */
+	/* The thread may have got the variable of its OpenTelemetry span (span.c) after we looked
+	   last.  This function runs at least once for each block and each ANCHOR_NS. */
 	if (t->context == NULL)
 		t->context = tnf_span_variable();
 	/* An event has 32 bits for the time since its schedule record.  The fast path does not
@@ -232,8 +232,8 @@ event_prepare(void *control)
 	return __atomic_load_n(&probe->index, __ATOMIC_ACQUIRE) != 0 || tnf_define_probe(probe);
 }
 
-/* True if the thread, in this file, can record this probe: then the hit lacks only a block or a new
-   anchor. */
+/* True if process, thread and probe are prepared for the present file: then the hit needs only a block
+   or a new anchor. */
 static bool
 is_prepared(const struct thread *t, const struct tnf_probe_control *probe)
 {
@@ -251,8 +251,8 @@ event_make(struct thread *t, struct tnf_probe_control *probe)
 }
 
 /* A busy thread hits a probe; true: the hit may go on, and the one before was rolled back.  False: the
-   new hit is lost.  A fast hit has no setup to compare (NULL): its frame alone tells, as no two fast
-   hits that may go on have the same frame. */
+   new hit is lost.  A fast hit has no setup (NULL), so only the frames are compared: two fast hits of
+   which both may go on never have the same frame. */
 bool __attribute__((noinline, cold))
 tnf_event_busy(struct thread *t, struct tnf_probe_setup *setup, uintptr_t frame)
 {
@@ -365,8 +365,8 @@ tnf_event_commit(struct thread *t, struct tnf_probe_setup *setup)
 	if (probe->chain != NULL)
 		keep_vectors(t, call_chain, setup);
 	if (t->setup != setup) {
-		/* A connected function has switched stacks, and another hit of the thread took this
-		   one for left and rolled it back: there is nothing to commit. */
+		/* A connected function has switched stacks, and another hit of the thread concluded
+		   that this one had been left, and rolled it back: there is nothing to commit. */
 		errno = saved;
 		return;
 	}

@@ -245,7 +245,7 @@ load(const void *at, unsigned size)
 	}
 }
 
-/* Is the memory there for certain?  Yes if it is at a constant distance from the instruction or the
+/* True if the memory is there for certain: it is at a constant distance from the instruction or the
    stack pointer, or near the stack pointer. */
 static bool
 is_sure(const struct tnf_fast_regs *r, const struct tnf_fast_value *v, uint64_t at)

@@ -230,15 +230,15 @@ extern struct tnf_process_control _tnf_process_control;
 extern const struct tnf_probe_ops _tnf_probe_ops;
 extern __thread struct thread tnf_t __attribute__((tls_model("initial-exec")));
 
-/* May a filter refuse a system call?  True if the program has asked for a filter, or if a
-   controller that has come later says so. */
+/* True if a filter may refuse a system call: the program has asked for a filter, or a controller that
+   has come later says so. */
 static inline bool
 is_quiet(void)
 {
 	return tnf_p.quiet || _tnf_process_control.quiet != 0;
 }
 
-/* May this process record? */
+/* True if this process may record. */
 static inline bool
 is_live(void)
 {
@@ -316,7 +316,7 @@ void tnf_value_shortened(struct thread *);
 tnf_reference_t tnf_value_reference(struct thread *, const tnf_reference_t *cell, const char *to);
 /* Puts an empty block in place of the last block that the hit has reached, which is
    complete. */
-bool tnf_value_next(struct thread *);
+bool tnf_value_publish(struct thread *);
 
 /* long.c */
 tnf_reference_t tnf_long_put(struct thread *, const struct tnf_tag_data *,
@@ -418,8 +418,8 @@ struct tnf_auto_watch {
 	const char *enable;	/* selectors */
 	uint64_t size;
 };
-/* Is this the start of a program that a tnfwatch wants?  The strings are valid until the next
-   call. */
+/* True if this is the start of a program that a tnfwatch wants.  The strings are valid until the
+   next call. */
 bool tnf_auto_watch(struct tnf_auto_watch *);
 /* Makes the ring.  Returns its path, which the caller frees, or NULL. */
 char *tnf_auto_watch_file(const struct tnf_auto_watch *, uint64_t *size, int *fd);
@@ -505,7 +505,7 @@ span_is_new(const struct thread *t)
 	return unlikely(t->context != NULL) && unlikely(span_now(t) != t->span);
 }
 
-/* Can spans be recorded, now that the thread has that variable? */
+/* True if spans can be recorded, now that the thread has that variable. */
 static inline bool
 span_is_defined(const struct thread *t)
 {

@@ -95,7 +95,7 @@ piece_room(struct value *v, uint32_t size)
 	bool full = (size_t)(t->lim - t->next) < size;
 	char *at;
 
-	if (full && v->loose > 0 && v->loose == t->used && !tnf_value_next(t))
+	if (full && v->loose > 0 && v->loose == t->used && !tnf_value_publish(t))
 		return NULL;
 	if ((at = long_room(t, size)) != NULL && full)
 		v->loose = t->used;

@@ -61,8 +61,8 @@ tnf_names_load(void)
 		memcpy(service, name, strlen(name));
 }
 
-/* May a hit, or what we stand in front of, make a system call of its own?  Only while
-   no filter can refuse it; in a program that ran before we came we do not know. */
+/* True if a hit, or what we stand in front of, may make a system call of its own: only while no
+   filter can refuse it; in a program that ran before we came we do not know. */
 static bool
 may_ask(void)
 {
@@ -430,8 +430,8 @@ tnf_names_thread(struct thread *t)
 	names_put(&l);
 }
 
-/* May a change be recorded?  Not by a thread that must not read the clock, nor by a
-   handler within a hit or while something is being defined. */
+/* True if a change may be recorded: not by a thread that must not read the clock, nor by a handler
+   within a hit or while something is being defined. */
 static bool
 may_record(void)
 {

@@ -1,5 +1,6 @@
 /*
- * thread.c - a thread's first hit, its end, and its say in the matter.
+ * thread.c - a thread's first hit and its end; and what stops it from recording: the program's
+ * calls, and prctl(), which libtnfprobe wraps.
  */
 #include <errno.h>
 #include <linux/prctl.h>
@@ -73,7 +74,7 @@ find_cpu(struct thread *t)
 		t->cpu_at = (const int32_t *)(void *)(here + __rseq_offset + RSEQ_CPU_ID);
 }
 
-/* May this thread record?  Sets it up at its first hit in a process. */
+/* True if this thread may record.  Sets it up at its first hit in a process. */
 bool
 tnf_thread_ready(struct thread *t)
 {

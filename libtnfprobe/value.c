@@ -145,7 +145,7 @@ tnf_value_reference(struct thread *t, const tnf_reference_t *cell, const char *t
 /* The block is full of pieces, which are published before the event that refers to
    them; it makes room in the list of those that the hit has reached. */
 bool
-tnf_value_next(struct thread *t)
+tnf_value_publish(struct thread *t)
 {
 	int saved = errno;
 	char *full = t->held[t->used - 1], *b;
