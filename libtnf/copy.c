@@ -223,7 +223,7 @@ copy_take(const struct tnf_file *f, const struct live *from, struct target *t,
 		copy_mark(f, from, &r, marks);
 		copy_data(f, from, to, &r);
 		drop_taken(from, copy, to, &r);
-		/* Has the writer overwritten too much of the round meanwhile? */
+		/* Another round is needed if the writer has overwritten a quarter of this one by now. */
 		if (r.data == 0 || file_cursor(f) - r.cursor < r.data / 4)
 			break;
 	}

@@ -80,7 +80,7 @@ is_power_of_two(uint32_t v)
 	return v != 0 && (v & (v - 1)) == 0;
 }
 
-/* Does the header say that the end is missing? */
+/* True if the header says that the end is missing. */
 static bool
 says_cut(const struct tnf_file *f)
 {
@@ -198,7 +198,8 @@ tnf_file_is_zero(const unsigned char *p, uint64_t size)
 	return size == 0 || (p[0] == 0 && memcmp(p, p + 1, size - 1) == 0);
 }
 
-/* Is all zero but for the mode?  The creator of a file may say in it how it is to be written. */
+/* True if all is zero but for the mode.  The creator of a file may say in it how it is to be
+   written. */
 static bool
 zero_but_for_mode(const unsigned char *p, uint64_t size)
 {

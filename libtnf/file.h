@@ -268,7 +268,7 @@ enum walk_status { WALK_BAD = -1, WALK_END = 0, WALK_RECORD = 1,
    block was never used; BAD: see file->why. */
 enum walk_status tnf_walk_start(struct walk *, struct tnf_file *, uint32_t off);
 enum walk_status tnf_walk_next(struct walk *);
-/* Can everything be read to which the record's members refer?  false: see file->why. */
+/* True if everything can be read to which the record's members refer.  false: see file->why. */
 bool tnf_members_sound(const struct walk *);
 
 /* Bytes of the record at 'pos' of type 't'; 0: its size makes no sense. */

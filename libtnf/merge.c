@@ -397,8 +397,8 @@ merge_advance(struct merge *m)
 		open_sift_down(m);
 }
 
-/* Has the block of the event on top been taken over while the event waited?  That happens
-   only in a file that is followed. */
+/* True if the block of the event on top was taken again while the event waited.  That happens only
+   in a file that is followed. */
 static bool
 top_is_gone(const struct merge *m)
 {

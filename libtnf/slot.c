@@ -139,7 +139,7 @@ fill_array(struct tnf_file *f, struct type *t)
 	slot_bad(t, "the type of an array's elements cannot be read");
 }
 
-/* Can its records be events?  Old kernels' probes have no tnf_tag_arg. */
+/* True if records of the type can be events.  Old kernels' probes have no tnf_tag_arg. */
 static bool
 is_event_type(const struct type *t)
 {

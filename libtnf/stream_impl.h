@@ -33,7 +33,7 @@ struct entry {
 	uint32_t opened : 1;	/* it has been handed out, or is being */
 	/* A search for a time must not drop the block: its writer still holds it, or it is
 	   a thread's last block that begins before that time and may reach beyond. */
-	uint32_t held : 1;
+	uint32_t keep : 1;
 	uint32_t generation;
 };
 
@@ -201,7 +201,7 @@ bool tnf_scan_entry(tnf_stream_t *, struct tnf_file *, struct entry *, struct wa
 /* Times of a block's first and last event; nothing is noted.  false: the block has no event. */
 bool tnf_scan_times(tnf_stream_t *, struct tnf_file *, const struct entry *,
     int64_t *first, int64_t *last);
-/* Is the block marked in its header as held by a thread? */
+/* True if the block's header says that a thread holds the block. */
 bool tnf_scan_is_held(const struct tnf_file *, uint32_t off);
 /* Tells what the pass found damaged, once. */
 void tnf_scan_tell_damage(tnf_stream_t *, struct tnf_file *);

@@ -41,7 +41,7 @@ tnf_owners_free(struct owners *o)
 	*o = (struct owners){ 0 };
 }
 
-/* Has the thread of both blocks had 'a' later than 'b'? */
+/* True if the thread that wrote both blocks took 'a' after 'b'. */
 static bool
 is_later(const struct mark *a, const struct mark *b)
 {
@@ -63,9 +63,9 @@ tnf_owner_take(struct owner *o, const struct mark *m, struct entry *e)
 }
 
 /*
- * Finds the schedule record of the block's first event by the block's first word: the record
- * stands there; or the event stands there, and its first word leads to the record, or to a
- * word that leads to the record.  0: neither.
+ * Returns the offset of the schedule record of the block's first event; 0: not found.  A block
+ * begins with this record; or it begins with the event, whose first word refers to the record
+ * directly, or to a word that does.
  */
 static uint32_t
 first_sched(const struct part *p, uint32_t off, uint32_t used)
@@ -113,21 +113,22 @@ tnf_sched_key(const struct words *words, const struct bytes *b, uint32_t sched)
 }
 
 struct entry
-tnf_entry_of(const struct mark *m, bool held)
+tnf_entry_of(const struct mark *m, bool keep)
 {
 	return (struct entry){ .min = m->min, .block = m->block & 0xfffffff, .sorted = true,
-	    .held = held, .generation = m->generation };
+	    .keep = keep, .generation = m->generation };
 }
 
-/* A stretch while its blocks are looked at. */
+/* The blocks that may become a stretch, while part_stretch() looks at them. */
 struct making {
 	struct stretch s;
 	struct entry entries[STRETCH_MAX];
 	uint32_t n;
-	bool	 alike;			/* so far it is one */
+	bool	 alike;			/* so far nothing keeps them from being a stretch */
 };
 
-/* Notes the owner of a block, which mostly is that of the block before. */
+/* Notes the owner of a block, the thread that wrote it.  Mostly it also wrote the block before, so
+   that owner is compared first. */
 static bool
 making_take(struct part *p, struct making *k, uint64_t key, const struct mark *m)
 {
@@ -216,7 +217,8 @@ part_block(struct part *p, struct making *k, uint32_t off)
 	return part_entry(p, k, &m, held, sched);
 }
 
-/* Makes entries at once for blocks that are not alike. */
+/* These blocks are no stretch: makes an entry for each of them now, and not when the turn of the
+   first has come. */
 static bool
 part_entries(struct part *p, const struct making *k)
 {
@@ -264,9 +266,9 @@ tnf_part_run(void *arg)
 }
 
 /*
- * Do pid and tid tell the threads of this file apart?  Threads of two pid name spaces
- * may bear the same numbers, if several processes have written the file.  They do not
- * if the file names as many processes as have attached to it.
+ * True if pid and tid tell the threads of this file apart.  If processes of several pid name
+ * spaces wrote the file, two of its threads may have the same numbers.  This cannot be if only
+ * one process wrote the file, or if the file names all processes that attached to it.
  */
 static bool
 survey_apart(struct tnf_file *f)
@@ -290,7 +292,8 @@ entry_before(struct owners *o, const struct tnf_file *f, struct entry *e)
 	struct block b = file_block(f, (uint32_t)e->block << f->block_shift);
 	uint32_t sched = tnf_block_begins(p, &b, bytes_u32(&f->bytes, b.off)), i;
 
-	/* The block has been taken over since. */
+	/* A writer has taken the block again since the survey, so nothing from before 'from' is left
+	   in it. */
 	if (sched == 0 || b.generation != e->generation)
 		return true;
 	i = tnf_owners_number(o, tnf_sched_key(p->words, &f->bytes, sched));
@@ -351,8 +354,8 @@ owners_before(struct owners *o, struct tnf_file *f, int64_t from)
 	return true;
 }
 
-/* Keeps the last blocks of threads: entries stay in their stores; blocks of stretches get
-   entries in a store of their own.  false: no memory. */
+/* Marks each thread's last block before 'from', so that store_keep() does not drop it.  Blocks of
+   stretches have no entries so far: theirs are made, in a new store.  false: no memory. */
 static bool
 owners_keep(const struct owners *o, struct survey *v)
 {
@@ -363,7 +366,7 @@ owners_keep(const struct owners *o, struct survey *v)
 		return false;
 	for (i = 0; i < o->n; i++)
 		if (o->list[i].entry != NULL)
-			o->list[i].entry->held = true;
+			o->list[i].entry->keep = true;
 		else
 			kept[n++] = tnf_entry_of(&o->list[i].last, true);
 	if (tnf_store_add(v, kept, n))
@@ -372,7 +375,7 @@ owners_keep(const struct owners *o, struct survey *v)
 	return false;
 }
 
-/* Drops entries that are opened, or begin before 'from' and are not held; the others stay in
+/* Drops entries that are opened, or begin before 'from' and need not be kept; the others stay in
    order. */
 static void
 store_keep(struct store *t, int64_t from)
@@ -382,7 +385,7 @@ store_keep(struct store *t, int64_t from)
 	for (k = 0; k < t->n; k++) {
 		const struct entry *e = &t->entries[k];
 
-		if (!e->opened && (e->min >= from || e->held))
+		if (!e->opened && (e->min >= from || e->keep))
 			t->entries[n++] = *e;
 	}
 	t->n = n;
@@ -427,7 +430,7 @@ tnf_survey_skip(struct merge *m, struct tnf_file *f, int64_t from)
 
 	if (__builtin_sub_overflow(from, f->shift, &from) || !survey_apart(f))
 		return 0;
-	/* This must come before survey_drop(), which drops the blocks that it needs. */
+	/* tnf_survey_span() needs blocks that survey_drop() drops, so it comes first. */
 	tnf_survey_span(f->stream, f, &first, &last);
 	if (owners_before(&before, f, from))
 		err = survey_drop(m, f, &before, from);
@@ -454,8 +457,8 @@ span_entry(struct span *w, const struct entry *e)
 		w->last = max;
 }
 
-/* Goes over the blocks of the whole file that begin before the first time found so far; or
-   over all. */
+/* Looks at each block of the file that begins before w->first, the earliest time found so far;
+   with 'all', at every block. */
 static void
 span_blocks(struct span *w, bool all)
 {

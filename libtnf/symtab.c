@@ -49,7 +49,7 @@ struct symtab_header {
 	uint64_t names_size;
 };
 
-/* Does the symbol name a place?  Absolute and hidden ones and marks of the linker do not. */
+/* True if the symbol names a place.  Absolute and hidden ones and marks of the linker do not. */
 static bool
 symtab_is_place(const struct kallsym *sym)
 {

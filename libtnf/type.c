@@ -171,7 +171,7 @@ read_extent(const struct tnf_file *f, struct type *t)
 	t->step = size <= f->block_size ? (size + 3) & ~3u : 0;
 }
 
-/* Has the type the properties that all but the abstract ones of its kind have? */
+/* True if the type has the properties that all types of its kind have but the abstract ones. */
 static bool
 has_properties(const struct type *t)
 {

@@ -48,7 +48,8 @@ value_read_scalar(const struct bytes *b, uint64_t pos, const struct tnf_type *t,
 	}
 }
 
-/* Is there one word more than the characters need, the mark of a writer that has cut them? */
+/* True if there is one word more than the characters need, the mark of a writer that has cut
+   them. */
 static bool
 string_is_cut(const struct bytes *b, uint64_t pos, uint32_t size, size_t len)
 {
@@ -318,7 +319,7 @@ take_piece(struct pieces *p, const char *chars, size_t len)
 	p->len += len;
 }
 
-/* Does the array lie in its block?  *n: the bytes of its cells. */
+/* True if the array lies in its block.  *n: the bytes of its cells. */
 static bool
 cells_of(struct tnf_file *f, uint32_t pos, const struct type *t, uint32_t *n)
 {
