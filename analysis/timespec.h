@@ -1,5 +1,5 @@
 /*
- * timespec.h - points in time, durations and numbers with units, as people write them.
+ * timespec.h - points in time, as people write them.
  */
 #ifndef ANALYSIS_TIMESPEC_H
 #define ANALYSIS_TIMESPEC_H
@@ -7,7 +7,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "analysis/value.h"
 #include "common/out.h"
 
 enum timespec_kind {
@@ -49,21 +48,5 @@ const char *timespec_resolve(const struct timespec_arg *,
 unsigned wall_format(char buf[WALL_SIZE], int64_t ns, bool utc);
 
 void wall_utc(struct out *, int64_t ns);
-
-/*
- * Numbers as people write them: 0x1f, 0o17, 1.5ms, 64K.
- *
- * Reads a number at 's': decimal, 0x, 0o or with a fraction and exponent, then an optional
- * unit: ns us ms s m h d (result in ns), K M G T with an optional B or iB (powers of 1024).
- * Returns NULL and stores the value and the end; or returns what is wrong, and *end is the
- * place of the error.
- */
-const char *number_parse(const char *s, const char **end, struct val *);
-
-/* Writes a size in the largest unit that is exact: 4096 as 4K. */
-void size_put(struct out *, uint64_t);
-
-/* Reads a whole argument as a duration: "5ms", "2" (seconds); false: it is none. */
-bool duration_parse(const char *s, int64_t *ns);
 
 #endif

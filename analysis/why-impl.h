@@ -160,6 +160,11 @@ why_changes_of(const struct why *w, uint32_t id)
 /* Returns which threads had this CPU of a machine, and when; NULL: no event tells it. */
 const struct cpu *why_cpu(const struct why *, unsigned host, int cpu);
 
+#define WHY_FRAMES	32	/* of a stack, that are looked at */
+/* The addresses of the event's stack, the innermost first; returns how many. */
+unsigned why_stack(const struct tnf_event *, uint64_t pc[WHY_FRAMES]);
+/* The event of this probe that the thread wrote at 'pos' of the probe's file. */
+struct tnf_event why_event_at(const struct thread *, struct tnf_probe *, uint32_t pos, int64_t time);
 /* Returns the reason of the sleep that begins with this change (why-place.c). */
 struct place why_place(struct why *, const struct thread *, const struct change *);
 /* Returns the address of the lock or queue for which the thread sleeps; 0: not told. */

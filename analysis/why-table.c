@@ -109,7 +109,7 @@ verdict_detail(struct verdict *v, struct group *g, const struct why_node *const 
 	    (size_t)(v->text.p - v->text.base) - from)->ns += leaf->to - leaf->from;
 }
 
-/* Has a wait of this kind details, which are told behind its words? */
+/* True if a wait of this kind has details, which are told behind its words. */
 static bool
 has_details(const struct why_node *n)
 {

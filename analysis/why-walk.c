@@ -4,8 +4,9 @@
  *
  * A sleep that another thread ended is explained by all that the waker did during the sleep,
  * including the waker's own sleeps.  The waker runs at the end of this window, so each sleep of
- * the waker is shorter than the window, and the walk ends.  Where the walk follows the owner of a
- * lock, or the waker of a later wake-up, WHY_DEPTH_MAX ends it.
+ * the waker is shorter than the window, and the walk ends.  The owner of a lock, or the waker of a
+ * later wake-up, need not run at the end of the window: where the walk follows one of these,
+ * WHY_DEPTH_MAX ends it.
  */
 #include <string.h>
 
@@ -28,8 +29,8 @@ struct walk {
 	struct why	*w;
 	struct why_tree	*tree;
 	struct why_node	*run;		/* the last node, if it is RUN */
-	int64_t		 longest;	/* ns of the call in 'run' that names the node */
-	int64_t		 end;		/* of the whole time that is explained */
+	int64_t		 longest;	/* ns of the longest call in 'run', after which the node is named */
+	int64_t		 end;		/* of the time that why_explain() is to explain */
 };
 
 /* Appends a node to a list; *tail is the place of the link to the next node. */
@@ -116,8 +117,8 @@ explain_by_message(struct walk *k, struct why_node *asleep, const struct thread 
 		return false;
 	const struct receipt *r = &t->receipts[i];
 	/* If the thread woke up before the message was sent, and slept again before it received the
-	   message, another thing ended this sleep.  If the message was sent before the wake-up,
-	   further sleeps were for the rest of the message. */
+	   message, this sleep was not for the message.  If the message had been sent before the
+	   thread woke up, its further sleeps were for the rest of the message: all count as one. */
 	size_t c = LAST_UNTIL(t->changes, t->n, r->time);
 	for (size_t j = LAST_UNTIL(t->changes, t->n, woken_at); j <= c && j < t->n; j++)
 		if (t->changes[j].asleep && r->sent_at > woken_at)
@@ -147,10 +148,10 @@ same_wait(struct why *w, const struct thread *t, const struct change *a, const s
 
 /*
  * A thread that wakes up, finds nothing and sleeps for the same thing again has in fact waited
- * for its last wake-up: timed waits in a loop, and wake-ups for nothing.  Returns the last
- * wake-up in such a row of sleeps, which begins with sleep i.  The row ends where the thread
- * wakes another thread, is stopped, or runs for longer than LOOK_AGAIN: then it perhaps got
- * something done.
+ * for its last wake-up.  This happens with timed waits in a loop, and where threads are woken for
+ * nothing.  Returns the last wake-up in such a row of sleeps, which begins with sleep i.  The row
+ * ends where the thread wakes another thread, is stopped, or runs for longer than LOOK_AGAIN: then
+ * it perhaps got something done.
  */
 static const struct change *
 last_wake(struct walk *k, const struct thread *t, size_t i, enum why_cause cause)
@@ -203,7 +204,9 @@ explain_sleep(struct walk *k, struct why_node *n, const struct thread *t, size_t
 	n->where = p.where;
 	n->owner = c->detail != 0 ? k->w->sleeps[c->detail].owner : 0;
 	n->refused = c->detail != 0 ? k->w->sleeps[c->detail].refused : 0;
-	if (n->cause == WHY_LOCK && n->owner == 0)	/* the lock of a file, by another address */
+	/* lock_owner told of the lock of a file by another address than the sleep has, so its owner
+	   was noted as that of a lock that was refused. */
+	if (n->cause == WHY_LOCK && n->owner == 0)
 		n->owner = n->refused;
 	if (wake != NULL && wake->state == S_WAIT_CPU)
 		explain_wake(k, n, t, i);
@@ -235,8 +238,7 @@ explain_sleep(struct walk *k, struct why_node *n, const struct thread *t, size_t
 	walk(k, &tail, follow, n->from, n->to, depth + 1);
 }
 
-/* Adds a call, or a time in user mode.  Short ones in a row become one node, which names the
-   longest. */
+/* Adds a call, or a time in user mode.  Short ones in a row become one node, named after the longest. */
 static void
 add_call(struct walk *k, struct why_node ***tail, uint32_t thread, const struct change *c, int64_t from,
     int64_t to)
@@ -337,9 +339,9 @@ walk(struct walk *k, struct why_node ***tail, uint32_t thread,
 	k->run = NULL;		/* the next piece belongs to another node */
 }
 
-/* Explains a request step by step.  A step is the time of its thread; but if another thread has the
-   next step, the request waited for that thread, and the node shows what the thread did
-   meanwhile. */
+/* Explains a request step by step.  Within one thread a step is that thread's time.  If the next step
+   belongs to another thread, the request was queued for it, and the node shows what that thread
+   did until it took the request. */
 static void
 walk_steps(struct walk *k, struct why_node ***tail, const struct why_step *s, size_t n, int64_t to)
 {

@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "tnfdump/to/formats.h"
+#include "tnfdump/report/report.h"
 #include "tnfdump/tnfdump.h"
 #include "tnfdump/origin.h"
 #include "analysis/pairs.h"

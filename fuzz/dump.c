@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "tnfdump/to/formats.h"
+#include "tnfdump/report/report.h"
 
 #include "fuzz/dump.h"
 

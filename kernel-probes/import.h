@@ -78,8 +78,8 @@ struct kp_import_kind {
 	int	(*args)(struct kp *, struct kp_import *, const char *text);
 	/* Called when nothing is attached any more.  NULL: there is nothing to do. */
 	void	(*detached)(struct kp *, struct kp_import *);
-	/* Is the probe's object (a process) gone?  Then the next session that controls
-	   switches the probe off when it is opened.  NULL: objects of this kind stay. */
+	/* True if the probe's object (a process) is gone.  Then the next session that controls switches the
+	   probe off when it is opened.  NULL: objects of this kind stay. */
 	bool	(*gone)(const struct kp_import *);
 };
 
@@ -149,7 +149,7 @@ int kp_import_pin(struct kp *, const struct kp_import *, unsigned n, int link);
 void kp_import_lacks(struct kp_import *, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* call.c */
+/* tracepoint.c: arguments of system calls. */
 extern const struct kp_import_kind kp_call_args, kp_call_path, kp_call_fd;
 int kp_import_calls(struct kp *);
 

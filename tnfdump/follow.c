@@ -29,7 +29,7 @@
 #include "tnfdump/follow.h"
 #include "tnfdump/pipeline.h"
 #include "tnfdump/tnfdump.h"
-#include "tnfdump/to/formats.h"
+#include "tnfdump/report/report.h"
 
 #define FORMAT	"tnfdump cursor 1\ntrace %" PRId64 " %" PRIx64 "\nevent %" PRId64 " %u\n"
 

@@ -2,11 +2,11 @@
  * hosts-message.c - messages between machines say which clock is ahead.
  *
  * A message is received after it was sent.  Each message bounds the difference of two
- * clocks on one side, and the recorded error of a clock bounds it on both.  This is a
- * system of difference constraints: the shortest paths between the machines are the
+ * clocks in one direction; the recorded error of a clock bounds its correction in both.  This is
+ * a system of difference constraints: the shortest paths between the machines are the
  * tightest bounds.  All upper bounds of the corrections together are one solution, all lower
- * bounds another.  The set of solutions is convex, so the middles of the bounds are a solution,
- * too, to which the clocks are set.
+ * bounds another.  The middle between two solutions is a solution, too, so each clock is set
+ * to the middle of its bounds.
  */
 #include <stdio.h>
 
@@ -41,9 +41,10 @@ struct messages {
 	struct hosts	*h;
 	struct map	 by_key;	/* struct message */
 	struct message	*all;
-	struct perprobe	 roles;		/* struct role */
+	struct perprobe	 roles;		/* struct message_role */
 	struct out	 key;
-	int64_t		*least;		/* n * n: a message's least time; FAR: none */
+	int64_t		*least;		/* [from * n + to]: the shortest time that a message
+					   took, by the clocks before correction; FAR: none */
 	uint64_t	 twice;
 };
 
@@ -157,11 +158,6 @@ messages_event(struct messages *m, const struct tnf_event *ev)
 		msg->twice = true;
 }
 
-static void
-messages_damage(void *arg, struct tnf_file *f, uint64_t offset, const char *text)
-{
-}
-
 /* Reads all events once more, in a separate stream. */
 static bool
 messages_read(struct dump *d, struct messages *m)
@@ -172,7 +168,6 @@ messages_read(struct dump *d, struct messages *m)
 
 	if (tnf_stream_new(&s) != 0)
 		return false;
-	tnf_stream_on_damage(s, messages_damage, NULL);
 	tnf_stream_accept_cut(s, d->salvage);
 	for (unsigned i = 0; i < d->n_inputs; i++)
 		if (tnf_stream_add_mem(s, d->inputs[i].base, d->inputs[i].size,
@@ -223,8 +218,8 @@ messages_free(struct messages *m)
 	free(m->least);
 }
 
-/* A message takes at least 1 ns, and the middles of two clocks may be rounded apart by half a ns;
-   the sum is rounded up. */
+/* A message takes at least 1 ns.  Rounding may move the two middles apart by another half ns.  2 covers
+   both. */
 #define LEAST_NS	2
 
 /* Returns the bound, but at least -FAR: contradictory bounds get lower with each step. */

@@ -14,7 +14,7 @@
 #include "tnfdump/template/template.h"
 #include "tnfdump/text/columns.h"
 #include "tnfdump/tnfdump.h"
-#include "tnfdump/to/formats.h"
+#include "tnfdump/report/report.h"
 
 #define OUTPUTS_MAX	32
 

@@ -140,7 +140,7 @@ struct current_span {
 	uint64_t trace[2], span;	/* as numbers: the first digit is the highest */
 };
 
-/* Is the event an otel_context, which tells no more than in which span its thread is? */
+/* True if the event is an otel_context, which tells no more than in which span its thread is. */
 bool current_is_told(const struct tnf_event *);
 /* Shows an event; each one, in order of time. */
 void current_feed(struct dump *, const struct tnf_event *);

@@ -7,7 +7,7 @@
 #include "tnfdump/hosts.h"
 #include "tnfdump/origin.h"
 #include "tnfdump/pipeline.h"
-#include "tnfdump/to/formats.h"
+#include "tnfdump/report/report.h"
 #include "tnfdump/text/pretty.h"
 #include "common/xalloc.h"
 

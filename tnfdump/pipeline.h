@@ -91,8 +91,8 @@ int key_set(struct dump *, const char *list);
 int cpu_set(struct dump *, const char *list);		/* 0-3,8 */
 int tid_set(struct dump *, const char *list);		/* numbers, names */
 int from_set(struct dump *, const char *time);
-/* Are all events of the file outside of what --from and --until (as @NS) choose, and does the output
-   need nothing else of it?  Compressed files need memory as long as they are read. */
+/* True if all events of the file are outside of what --from and --until (as @NS) choose, and the
+   output needs nothing else of the file.  Compressed files need memory as long as they are read. */
 bool filter_time_leaves_out(const struct dump *, const void *base, size_t size);
 int until_set(struct dump *, const char *time);
 int last_set(struct dump *, const char *duration);

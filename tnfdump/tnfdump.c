@@ -31,7 +31,7 @@
 #include "tnfdump/pipeline.h"
 #include "tnfdump/text/columns.h"
 #include "tnfdump/tnfdump.h"
-#include "tnfdump/to/formats.h"
+#include "tnfdump/report/report.h"
 
 static void __attribute__((format(printf, 2, 0)))
 print_note(struct dump *d, const char *fmt, va_list ap)

@@ -59,7 +59,7 @@ struct dump {
 	struct columns *columns;	/* --columns and the like, or NULL; columns.c */
 	enum { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER } color;
 	double	 interval;		/* --interval: seconds; 0: not given */
-	struct pairs *pairs;		/* what begins and ends; reports.c */
+	struct pairs *pairs;		/* what begins and ends; report-stats.c */
 
 	bool	 see_threads;		/* --where asks for the names of threads by address */
 	struct map *threads;		/* --pretty: kernel threads by address; text/pretty.c */

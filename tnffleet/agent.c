@@ -52,7 +52,7 @@ agent_share(struct agent *a, const char *subject)
 	return &a->share[i];
 }
 
-/* May one more question with this subject be answered now, by the limit? */
+/* True if one more question with this subject may be answered now, by the limit. */
 static bool
 agent_limit(struct agent *a, const char *subject)
 {

@@ -482,7 +482,7 @@ ask_write_clock(int dir, const struct ask_host *h)
 	close(fd);
 }
 
-/* Do the files fit into what one host may send? */
+/* True if the files fit into what one host may send. */
 static bool
 ask_fits(const struct ask *a, struct ask_host *h, const struct fleet_message *m)
 {

@@ -21,7 +21,7 @@ unsigned fleet_labels(const struct config *, char label[FLEET_LABELS][FLEET_NAME
    and whose connection comes again by itself; NULL: an asker.  Returns NULL if that fails: 'why'
    says why, and what may help. */
 natsConnection *fleet_connect(const struct config *, const char *agent, char why[FLEET_TEXT]);
-/* Has the server said that something was not permitted?  It does so before it answers
+/* True if the server has said that something was not permitted.  It does so before it answers
    natsConnection_Flush(); 'why' is what it said. */
 bool fleet_refused(natsConnection *, char why[FLEET_TEXT]);
 /* The registry, made if it is not there; NULL: *why is constant text. */
@@ -86,10 +86,10 @@ bool agent_record_write(const struct agent *, const struct fleet_message *);
 void agent_record_sync(const struct agent *, const char *question);
 /* Removes slices that earlier questions have cut out of incidents that have gone. */
 void agent_clean(const struct agent *);
-/* Does the question ask for a part, for which files must be filtered? */
+/* True if the question asks for a slice, for which files must be filtered. */
 bool agent_wants_slice(const struct fleet_message *record);
-/* May the question's files be given?  Not if they were recorded and the configuration does not
-   give recorded files any more, although the question is still known. */
+/* True if the question's files may be given: not if they were recorded and the configuration does
+   not give recorded files any more, although the question is still known. */
 bool agent_gives(const struct agent *, const struct fleet_message *record);
 /* The directory that a question's files are in; the caller frees it. */
 char *agent_place(const struct agent *, const struct fleet_message *record);

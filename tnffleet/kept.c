@@ -1,11 +1,11 @@
 /*
- * kept.c - the history that a question has kept: its note, its files, and the part of them that
- * it asks for.
+ * kept.c - what this machine keeps for a question: its record, the traces, and the slice of the
+ * traces for which it asks.
  *
- * A question is a file DIRECTORY/fleet/QUESTION with the answer in it.  If it asks for a
- * part (a slice), tnfdump cuts that out of each file, into a directory beside the note.
- * tnfdump does so in a process of its own, which may take only so much time, memory and
- * disk, over all the times that one question is asked.
+ * The record is a file DIRECTORY/fleet/QUESTION with the question and its answer.  If the
+ * question asks for a slice, tnfdump cuts it out of each trace, into a directory beside the
+ * record.  tnfdump does so in a process of its own, whose memory is limited; its time and disk
+ * are limited for each question, however often the question is repeated.
  */
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -70,7 +70,8 @@ agent_record_sync(const struct agent *a, const char *question)
 		say("%s: not on the disk: %s", path, strerror(errno));
 }
 
-/* Is a question over?  Recorded files do not go as incidents do: their questions go by age. */
+/* True if a question is over: its incident has been removed.  The files of the key 'recorded' are
+   never removed, so a question about them is over after FLEET_FORGET. */
 static bool
 agent_is_over(const struct agent *a, const struct fleet_message *record, int64_t age)
 {
@@ -91,13 +92,14 @@ agent_clean(const struct agent *a)
 	int64_t age;
 
 	while (dir != NULL && (e = readdir(dir)) != NULL) {
-		/* An incident gets its name only when it is complete. */
+		/* A young record stays: perhaps its incident is not complete, and so has no name yet. */
 		if (fstatat(dirfd(dir), e->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0 ||
 		    (age = now_wall() - (int64_t)st.st_mtim.tv_sec * SECOND) < RECORD_YOUNG)
 			continue;
 		if (!fleet_name_is_good(e->d_name) || strstr(e->d_name, ".slice") != NULL)
 			continue;
-		/* The machine may have gone down before the disk had the note. */
+		/* A record that cannot be read goes by age: the machine went down before the record
+		   was on the disk. */
 		if (agent_record_read(a, e->d_name, m) ? !agent_is_over(a, m, age) :
 		    age <= FLEET_FORGET)
 			continue;
@@ -107,7 +109,8 @@ agent_clean(const struct agent *a)
 	}
 }
 
-/* The slice that was made first; the caller frees; NULL: there is none. */
+/* The name of the slice that was made first, which the caller frees; NULL: there is none.  *all is the
+   size of all slices. */
 static char *
 agent_oldest_slice(const struct agent *a, uint64_t *all)
 {
@@ -209,8 +212,8 @@ agent_list(const char *path, struct fleet_message *m)
 	return true;
 }
 
-#define SLICE_CPU	(120 * SECOND)	/* what filtering for one question may cost ... */
-#define SLICE_WALL	(300 * SECOND)	/* ... during which others wait */
+#define SLICE_CPU	(120 * SECOND)	/* that filtering for one question may take */
+#define SLICE_WALL	(300 * SECOND)	/* the same; other questions wait during this time */
 #define SLICE_LEAST	(UINT64_C(1) << 20)	/* bytes of a slice, if [watch] has a small limit */
 #define SLICE_MEMORY	(UINT64_C(1) << 30)
 
@@ -267,7 +270,7 @@ slice_main(char **argv, pid_t agent, const struct agent_room *room)
 	alarm(room->wall);
 	setrlimit(RLIMIT_CPU, &cpu);
 	setrlimit(RLIMIT_FSIZE, &size);
-#ifndef SANITIZED	/* which takes more by itself */
+#ifndef SANITIZED	/* a sanitizer takes more memory than the limit by itself */
 	/* We do not limit the address space: traces are mapped, and may be large. */
 	setrlimit(RLIMIT_DATA, &(struct rlimit){ SLICE_MEMORY, SLICE_MEMORY });
 #endif
@@ -284,15 +287,21 @@ timeval_ns(const struct timeval *t)
 	return (int64_t)t->tv_sec * SECOND + t->tv_usec * 1000;
 }
 
+static bool
+is_spent(const struct agent_cost *cost)
+{
+	return cost->cpu >= SLICE_CPU || cost->wall >= SLICE_WALL;
+}
+
 /* Computes what the question may still cost; false: nothing. */
 static bool
-agent_room(const struct agent *a, const struct agent_cost *cost, struct agent_room *room)
+room_left(const struct agent *a, const struct agent_cost *cost, struct agent_room *room)
 {
 	char *temp = tnf_xasprintf("%s/.slice", a->directory);
 	uint64_t max = slice_max(a), used = disk_usage(AT_FDCWD, temp);
 
 	free(temp);
-	if (cost->cpu >= SLICE_CPU || cost->wall >= SLICE_WALL || used >= max)
+	if (is_spent(cost) || used >= max)
 		return false;
 	room->cpu = (unsigned)((SLICE_CPU - cost->cpu + SECOND - 1) / SECOND);
 	room->wall = (unsigned)((SLICE_WALL - cost->wall + SECOND - 1) / SECOND);
@@ -310,7 +319,7 @@ slice_run(struct agent *a, const char *question, char **argv)
 	pid_t agent = getpid(), pid;
 	int status;
 
-	if (!agent_room(a, cost, &room))
+	if (!room_left(a, cost, &room))
 		return -1;
 	if ((pid = fork()) == 0)
 		slice_main(argv, agent, &room);
@@ -324,7 +333,7 @@ slice_run(struct agent *a, const char *question, char **argv)
 	return status;
 }
 
-/* Makes one file of the part that is asked for, even if no event is left in it; false: the file
+/* Makes one file of the slice, even if no event is left in it; false: the file
    could not be made.  An expression is an argument, and never a command. */
 static bool
 slice_file(struct agent *a, const struct fleet_message *r, const char *from, const char *to)
@@ -391,6 +400,5 @@ agent_prepare(struct agent *a, const struct fleet_message *r, const char *place)
 		return true;
 	agent_clean(a);
 	agent_slices_trim(a, slice_max(a));
-	const struct agent_cost *cost = agent_cost(a, r->question);
-	return cost->cpu < SLICE_CPU && cost->wall < SLICE_WALL;
+	return !is_spent(agent_cost(a, r->question));
 }

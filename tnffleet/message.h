@@ -59,7 +59,7 @@ void *fleet_encode(const struct fleet_message *, size_t *size);
 
 /* A name of a file in a directory and nothing else; also of hosts and questions. */
 bool fleet_name_is_good(const char *);
-/* Does the question concern a host of that name and these labels? */
+/* True if the question concerns a host of that name and these labels. */
 bool fleet_matches(const struct fleet_message *ask, const char *host,
     char label[][FLEET_NAME], unsigned n_labels);
 /* Compares the clocks of two machines by one exchange: 'sent' and 'got' are the times of question

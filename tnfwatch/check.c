@@ -336,7 +336,7 @@ print_concerned(const struct checked *of, unsigned trigger, bool first, bool *of
 	return any;
 }
 
-/* Can the trigger have probes that are not known now? */
+/* True if the trigger can have probes that are not known now. */
 static bool
 may_come(const struct check *k, const struct config_trigger *t)
 {

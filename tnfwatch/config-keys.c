@@ -10,7 +10,7 @@
 #include <ctype.h>
 #include <stdio.h>
 
-#include "analysis/timespec.h"
+#include "analysis/units.h"
 #include "tnfwatch/config-impl.h"
 #include "tnfwatch/config.h"
 #include "tnfwatch/trigger.h"

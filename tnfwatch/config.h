@@ -53,11 +53,11 @@ tnfctl_errcode_t enable_probe(const struct enable *, tnfctl_handle_t *, tnfctl_p
 typedef void enable_found_fn(void *arg, const char *attrs, bool meant);
 tnfctl_errcode_t enable_find(const struct enable *, tnfctl_handle_t *, bool process,
     const char *import, bool *used, enable_found_fn *, void *arg);
-/* Is this probe of a trace meant, and by which words (NULL: that is not asked)? */
+/* True if this probe of a trace is meant; 'used' tells by which words (NULL: that is not asked). */
 bool enable_has(const struct enable *, const struct tnf_probe *, bool *used);
 
 size_t enable_words(const struct enable *);	/* how many; NULL: 0 */
-/* Does the word ask for a function, or a tracepoint or USDT probe by its name? */
+/* True if the word asks for a function, or a tracepoint or USDT probe by its name. */
 bool enable_imports(const struct enable *, size_t);
 /* The word, as "attribute=value"; the caller frees it. */
 char *enable_word(const struct enable *, size_t);
@@ -160,7 +160,7 @@ char *incident_path(const struct config *, const char *id);
 /* Names become parts of file names and are typed in shells. */
 bool config_name_good(const char *name);
 
-/* Have both the same section [fleet]? */
+/* True if both have the same section [fleet]. */
 bool config_same_fleet(const struct config *, const struct config *);
 
 /* The section [process NAME], or NULL. */

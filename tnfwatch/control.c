@@ -280,7 +280,7 @@ control_answer(struct daemon *d, FILE *f, char *line, const char *by)
 	fputs("error\nno such request: the programs are of different versions\n", f);
 }
 
-/* May the sender ask?  'by' says who it is. */
+/* True if the sender may ask.  'by' says who it is. */
 static bool
 control_may(int fd, char *by, size_t size)
 {

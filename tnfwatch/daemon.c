@@ -33,7 +33,7 @@
 #define CAUSES_MAX	1000	/* of a trigger, that are remembered */
 #define MALLOC_LARGE	(128 << 10)	/* bytes: pages of their own */
 
-/* May this trigger open one more window now, by its limit? */
+/* True if this trigger may open one more window now, by its limit. */
 static bool
 limit_allows(const struct config_trigger *t, struct trigger_counts *st, int64_t now)
 {

@@ -49,7 +49,7 @@ struct taker {
 	int	 fd;		/* a struct taker_report comes with each recv() */
 };
 
-/* Does the section mean this process? */
+/* True if the section means this process. */
 bool taker_means(const struct config_process *, pid_t);
 /* Starts a taker.  0 or an errno. */
 int taker_start(struct taker *, const struct config *);
@@ -302,13 +302,13 @@ void asker_stop(struct daemon *);	/* all of them */
    directory 'run' says which programs are meant, with which probes, by the sections that
    have from_start.  libtnfprobe reads the text at the start of a program
    (libtnfprobe/auto-watch.c), and follows it only as long as its writer holds its lock. */
-/* Does a section have from_start? */
+/* True if a section has from_start. */
 bool start_is_asked(const struct config *);
 /* Writes the text, and replaces an earlier one.  Returns the descriptor that holds the lock
    until it is closed; -1: errno says why not, and no program is told anything. */
 int start_tell(const struct config *);
 void start_end(const struct config *);
-/* Is the text there, and somebody has its lock? */
+/* True if the text is there, and somebody has its lock. */
 bool start_is_told(const struct config *);
 /* A program that was told so makes its ring before main().  If we attached to it meanwhile, we
    would give it another ring, and it would leave its probes to us.  So this waits until the

@@ -110,7 +110,7 @@ enabled_add(struct enabled *e, const char *attrs)
 		snprintf(e->names + at, sizeof e->names - at, "%.*s\n", (int)n, attrs);
 }
 
-/* Has somebody else's program the probe, and the kernel is to record it for us? */
+/* True if somebody else's program has the probe, and the kernel is to record it for us. */
 static bool
 is_for_kernel(const struct enable_run *run, const struct tnf_probe_attrs *attrs)
 {

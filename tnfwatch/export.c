@@ -51,7 +51,7 @@ pack(const char *parent, const char *name)
 	return run(argv);
 }
 
-/* Does a member of incident.json keep its text? */
+/* True if a member of incident.json keeps its text. */
 static bool
 is_harmless(const char *name, size_t n)
 {

@@ -49,8 +49,8 @@ struct history {
 static uint64_t history_bytes;
 static unsigned histories;
 
-/* Has the history at least its share of all bytes?  Then it makes room: so a busy source does
-   not cost the others their segments. */
+/* True if the history has at least its share of all bytes.  Then it makes room: so a busy source
+   does not cost the others their segments. */
 static bool
 has_its_share(const struct history *h)
 {
@@ -431,7 +431,7 @@ context_renew(struct source *s, int64_t now)
 		source_note_context(s);
 }
 
-/* Have blocks been overwritten that were in no segment? */
+/* True if blocks have been overwritten that were in no segment. */
 static bool
 has_overwritten(const struct history *h, uint64_t cursor)
 {

@@ -56,10 +56,10 @@ int64_t history_due(const struct history *, int64_t now);
    own will do. */
 uint64_t history_size_wanted(const struct history *);
 
-/* Is this block, as it was in its use 'generation', in a segment? */
+/* True if this block, as it was in its use 'generation', is in a segment. */
 bool history_has(const struct history *, uint32_t block, uint32_t generation);
 void history_status(const struct history *, struct history_status *);
-/* Do segments and ring together have all that was ever written to the ring? */
+/* True if segments and ring together have all that was ever written to the ring. */
 bool history_has_all(const struct history *);
 
 /* Puts the segments into the directory 'dir', as ID.0001.tnf.zst and so on, and calls

@@ -185,7 +185,7 @@ incident_remove(const struct config *c, const char *id)
 	return e;
 }
 
-/* Does a writer, which an earlier tnfwatch has started, still write the directory? */
+/* True if a writer, which an earlier tnfwatch has started, still writes the directory. */
 static bool
 is_being_written(int all, const char *name)
 {
@@ -378,7 +378,7 @@ cause_of(const struct config *c, const char *name)
 	return cause_numberless(text);
 }
 
-/* Is the incident younger than that? */
+/* True if the incident is younger than 'age'. */
 static bool
 is_young(const struct config *c, const char *id, int64_t age)
 {

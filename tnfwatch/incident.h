@@ -34,7 +34,7 @@ int incident_start(struct daemon *, int written, pid_t *ret);
 /* The highest number of an incident; 0: there is none.  Incidents are numbered from 1 in their
    order, as names are not in order if the clock was set back. */
 uint64_t incident_numbers(const struct config *);
-/* Can incidents be read?  If not, that is said.  There may be none yet. */
+/* True if incidents can be read.  If not, that is said.  There may be none yet. */
 bool incidents_readable(const struct config *);
 /* Incidents, in their order; the caller frees each and the list. */
 size_t incident_list(const struct config *, char ***ret);
@@ -116,8 +116,8 @@ bool report_why_now(const struct daemon *, const struct config_trigger *, const 
  */
 char *cause_json(const char *text, const char *key);
 char *cause_numberless(const char *text);
-/* Was an incident kept for the same cause lately, if the trigger wants to know?  'name' is the name
-   of the incident's directory so far. */
+/* True if an incident was kept for the same cause lately, and the trigger wants to know.  'name' is
+   the name of the incident's directory so far. */
 bool cause_is_known(const struct daemon *, const char *name, int dir);
 
 /*

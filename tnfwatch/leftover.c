@@ -1,9 +1,9 @@
 /*
- * leftover.c - handles files that an earlier tnfwatch has left: rings, segments, also of another
- * boot.
+ * leftover.c - handles rings and segments that an earlier tnfwatch has left, in this boot of the
+ * machine or in another.
  *
- * While a tnfwatch runs, the file segments/boot says on which boot.  A tnfwatch that ends in
- * order removes the file; if the file tells of another boot, the machine went down.
+ * While tnfwatch runs, the file segments/boot has the id of the boot.  A tnfwatch that ends in
+ * order removes the file; if the file has the id of another boot, the machine went down.
  */
 #include <inttypes.h>
 #include <signal.h>
@@ -20,11 +20,11 @@
 #include "tnfwatch/source.h"
 #include "tnfwatch/watch.h"
 
-#define BEGUN	".trace-"	/* as libtnfctl and libtnfprobe call a file that they make */
+#define BEGUN	".trace-"	/* libtnfctl and libtnfprobe begin the name of a file so until it is ready */
 #define BOOT	"%s/segments/boot"
 #define CRASH	"crash"		/* stands for the trigger in the incident's name */
 
-/* The boot of a tnfwatch that did not end in order; NULL: there is none. */
+/* The id of the boot in which a tnfwatch ran that did not end in order; NULL: there is none. */
 static char *
 boot_of_before(const struct config *c)
 {
@@ -45,7 +45,7 @@ boot_note(const struct config *c)
 		say("%s: %s", path, strerror(errno));
 }
 
-/* The extension of a trace file of ours; false: it has none, or nothing yet. */
+/* Reads the extension of a trace file; false: the file has none, or nothing has been written yet. */
 static bool
 ext_read(const char *path, struct tnf_ext *ext)
 {
@@ -84,7 +84,7 @@ names_in(const char *directory, const char *suffix, char ***ret)
 	return m;
 }
 
-/* The state while an incident of a machine that went down is made. */
+/* What crash_keep() knows while it makes the incident of a machine that went down. */
 struct crash {
 	const struct config *c;
 	const char *boot;
@@ -109,7 +109,7 @@ crash_take(struct crash *x, const char *path, const char *name)
 		say("%s: %s", path, strerror(errno));
 }
 
-/* Is the segment of that ring?  "shop-4711.000001.tnf.zst" is of "shop-4711.tnf", not of
+/* True if the segment has blocks of this ring: "shop-4711.000001.tnf.zst" is of "shop-4711.tnf", not of
    "shop-4711.2.tnf". */
 static bool
 is_segment_of(const char *segment, const char *ring)
@@ -218,8 +218,8 @@ is_begun(const struct dirent *d)
 	return strncmp(d->d_name, BEGUN, strlen(BEGUN)) == 0;
 }
 
-/* Removes rings that were never given their name, as their maker was killed.  A lease is to be had
-   only of a file that nobody else has open: no one makes it now. */
+/* Removes rings that were never given their name, because their maker was killed.  The kernel grants
+   a lease only if nobody else has the file open: then nobody is making this ring now. */
 static void
 remove_begun(const struct config *c)
 {
@@ -236,7 +236,7 @@ remove_begun(const struct config *c)
 	free(found);
 }
 
-/* Removes segments, which no tnfwatch can continue, and rings of another boot. */
+/* Removes rings of another boot, and all segments: a new tnfwatch cannot continue them. */
 static void
 remove_rest(const struct config *c)
 {
@@ -276,7 +276,7 @@ leftover_end(const struct config *c)
 	path_unlink(BOOT, c->directory);
 }
 
-/* Does the process that the file names have it mapped? */
+/* True if the process has this file mapped. */
 static bool
 is_mapped(pid_t pid, const char *path)
 {
@@ -291,10 +291,10 @@ is_mapped(pid_t pid, const char *path)
 	return found;
 }
 
-/* Is the process with this pid another than the one that wrote the ring?  It is if it began
-   after the ring was in use. */
+/* True if the pid belongs to another process by now: to one that began later than the ring (a second
+   is tolerated). */
 static bool
-is_another(pid_t pid, const struct tnf_ext *ext)
+is_reused(pid_t pid, const struct tnf_ext *ext)
 {
 	int64_t began = (int64_t)tnf_proc_started(pid) * (SECOND / sysconf(_SC_CLK_TCK)) -
 	    (now_boot() - now_mono());
@@ -302,9 +302,9 @@ is_another(pid_t pid, const struct tnf_ext *ext)
 	return began > ext->start_mono + SECOND;
 }
 
-/* "NAME-PID.tnf", "NAME-PID.2.tnf" */
+/* Returns the pid of "NAME-PID.tnf" or "NAME-PID.2.tnf", or 0, and leaves NAME in place of it. */
 static pid_t
-name_cut(char *name)
+ring_pid(char *name)
 {
 	char *dash = strrchr(name, '-');
 	pid_t pid = dash != NULL ? (pid_t)atoi(dash + 1) : 0;
@@ -314,17 +314,18 @@ name_cut(char *name)
 	return pid;
 }
 
-/* A source for a ring that has been left; NULL: the ring is in use, or was never used. */
+/* A source for a ring that has been left.  NULL: the ring is in use; or it was never used, and is
+   removed. */
 static struct source *
 leftover_ring(const char *path, const char *name, pid_t pid)
 {
 	struct tnf_ext ext;
 
-	/* A process that lives has perhaps recorded no event so far. */
+	/* A living process that has recorded nothing so far still needs its ring. */
 	if (is_mapped(pid, path))
 		return NULL;
 	bool used = ext_read(path, &ext);
-	if (kill(pid, 0) == 0 && !(used && is_another(pid, &ext)))
+	if (kill(pid, 0) == 0 && !(used && is_reused(pid, &ext)))
 		return NULL;
 	if (used)
 		return source_process_ended(name, pid, path, true);
@@ -343,7 +344,7 @@ leftover_rings(const struct config *c,
 
 	for (size_t i = 0; i < n; i++) {
 		path = tnf_xasprintf("%s/%s", c->rings, names[i]);
-		pid_t pid = name_cut(names[i]);
+		pid_t pid = ring_pid(names[i]);
 		if (pid > 0 && wants(arg, path, names[i]) &&
 		    (s = leftover_ring(path, names[i], pid)) != NULL)
 			fn(arg, s);

@@ -25,8 +25,8 @@ static const struct part {
 #define MEMORY	((rlim_t)128 << 20)	/* bytes of its own that tnfdump may ask for */
 #define MARGIN	(10 * MS)		/* before the beginning of what fired */
 
-/* Is the file a segment whose events are all earlier?  A segment is written when its last event
-   has come.  A ring has newer events. */
+/* True if the file is a segment whose events are all earlier.  A segment is written when its last
+   event has come.  A ring has newer events. */
 static bool
 is_earlier(int dir, const char *name, int64_t wall)
 {

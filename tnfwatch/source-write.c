@@ -87,7 +87,7 @@ write_copy(struct source *s, const struct blocks *b, int fd)
 	    pwrite_all(fd, s->context, s->context_size, b->size);
 }
 
-/* Does a trace file begin here, or one that has no header yet? */
+/* True if a trace file begins here, or one that has no header yet. */
 static bool
 is_trace(const unsigned char *base)
 {

@@ -104,7 +104,7 @@ bool source_reach(const struct source *, int64_t *since);
 /* The same with the segments of its history. */
 bool source_since(const struct source *, int64_t *since);
 
-/* Do ring and history together have all events that were ever written? */
+/* True if ring and history together have all events that were ever written. */
 bool source_is_whole(const struct source *);
 
 /* When (monotonic) and why the recording of the source was ended; false: it was not. */

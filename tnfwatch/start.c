@@ -92,7 +92,7 @@ start_tell(const struct config *c)
 	return fd;
 }
 
-/* Does a process hold the lock of the file?  Closes the file. */
+/* True if a process holds the lock of the file.  Closes the file. */
 static bool
 is_locked(int fd)
 {
@@ -119,8 +119,8 @@ start_end(const struct config *c)
 #define WAIT_NS		(250 * MS)	/* others wait behind it, and start meanwhile */
 #define TICKS_MAX	10	/* of CPU time: that is a tenth of a second */
 
-/* May the process be making its ring?  The loader maps all objects before any of them runs: so
-   the mappings tell how far the process is. */
+/* True if the process may be making its ring.  The loader maps all objects before any of them runs:
+   so the mappings tell how far the process is. */
 static bool
 makes_its_ring(pid_t pid, const char *rings)
 {
@@ -153,8 +153,8 @@ makes_its_ring(pid_t pid, const char *rings)
 	return files > 0 && (probes || !libc);
 }
 
-/* Is the process still starting?  A start never sleeps, and takes some milliseconds of CPU time,
-   for which it may have to wait long on a busy machine. */
+/* True if the process is still starting.  A start never sleeps, and takes some milliseconds of CPU
+   time, for which it may have to wait long on a busy machine. */
 static bool
 is_under_way(pid_t pid)
 {

@@ -222,7 +222,7 @@ struct trigger_kind {
 const struct trigger_kind *trigger_kind(unsigned i);
 extern const struct trigger_kind trigger_duration, trigger_open, trigger_state, trigger_rate,
     trigger_silence, trigger_percentile, trigger_ended_kind;
-/* Is the name that of a percentile: p50, p99, p999?  *ret is the part of 1. */
+/* True if the name is that of a percentile: p50, p99, p999.  *ret is the part of 1. */
 bool trigger_percentile_name(const char *name, size_t len, double *ret);
 
 /* trigger-parse.c */
@@ -256,7 +256,7 @@ bool span_concerns(struct watch *, const struct tnf_probe *);
 void span_forget(struct watch *);
 const struct pair_slice *span_slice(struct watch *, const struct feed *, struct pair_slice *own,
     enum pair_role *);
-/* Does the condition hold for the span that ends at the event? */
+/* True if the condition holds for the span that ends at the event. */
 bool span_holds(struct watch *, const struct pair_slice *, const struct tnf_event *end);
 
 struct span_start *span_start_new(const struct tnf_event *);
@@ -306,7 +306,7 @@ void source_event(struct trigger_source *, const struct tnf_event *);
 void source_run(struct trigger_source *, int64_t now);
 
 /* trigger.c */
-/* Is the event one of those that the watch is about?  NULL: can there be any? */
+/* True if the event is one of those that the watch is about.  NULL: true if there can be any. */
 static inline bool
 watch_is_about(const struct watch *w, const struct tnf_event *ev)
 {

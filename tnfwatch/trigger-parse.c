@@ -11,7 +11,7 @@
 #include <stdio.h>
 
 #include "analysis/expr/expr-impl.h"
-#include "analysis/timespec.h"
+#include "analysis/units.h"
 #include "common/text.h"
 #include "common/xalloc.h"
 #include "tnfwatch/trigger-impl.h"
@@ -71,7 +71,7 @@ words_is_name(const struct words *w)
 	    w->lex.token <= EXPR_T_NULL && isalpha((unsigned char)*w->lex.start));
 }
 
-/* Is the current word a function: a name and at once a parenthesis? */
+/* True if the current word is a function: a name with a parenthesis right behind it. */
 static bool
 words_at_function(const struct words *w)
 {
@@ -198,7 +198,7 @@ parse_args(struct words *w, struct when *when)
 	return true;
 }
 
-/* Is the current word this name? */
+/* True if the current word is this name. */
 static bool
 words_at(const struct words *w, const char *name)
 {
@@ -231,7 +231,7 @@ parse_usual(struct words *w, struct when *when)
 	return true;
 }
 
-/* Does the number at the current word have a unit? */
+/* True if the number at the current word has a unit. */
 static bool
 words_at_time(const struct words *w)
 {

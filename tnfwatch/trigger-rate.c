@@ -112,7 +112,7 @@ rate_since(struct watch *w, int64_t now)
 		watch_until(w, now);
 }
 
-/* Can a source of this process be meant at all, by a condition that names no members? */
+/* True if a source of this process can be meant at all, by a condition that names no members. */
 static bool
 rate_is_about(struct watch *w, const char *probe, int64_t now)
 {

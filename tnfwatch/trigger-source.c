@@ -68,7 +68,8 @@ section_of(const struct trigger *t)
 	return t->of != NULL ? t->of : t->when.of;
 }
 
-/* May the trigger be about processes of its section, of which the kernel records something? */
+/* True if the trigger may be about processes of its section, of which the kernel records
+   something. */
 static bool
 is_about_some(const struct trigger_source *s, const struct trigger *t)
 {
@@ -95,7 +96,8 @@ watch_open(struct watch *w, struct trigger_source *s, const struct trigger *t)
 		t->when.kind->open(w);
 }
 
-/* Is the trigger about this source?  The total has a watch of each that is counted there. */
+/* True if the trigger is about this source.  The total has a watch of each that is counted
+   there. */
 static bool
 is_about(const struct trigger_source *s, const struct trigger *t)
 {
@@ -203,7 +205,8 @@ find_use(struct trigger_source *s, struct probe_use *use, const struct tnf_probe
 	}
 }
 
-/* Is it a call that ends the thread?  Such a call does not return, and must not stay open. */
+/* True if it is a call that ends the thread.  Such a call does not return, and must not stay
+   open. */
 static bool
 is_last_call(const struct probe_use *use, const struct tnf_event *ev)
 {

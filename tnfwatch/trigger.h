@@ -91,7 +91,8 @@ void trigger_source_close(struct trigger_source *);
    counted from there, otherwise from the first event of the probe. */
 void trigger_expect(struct trigger_source *, const char *probe, int64_t now);
 
-/* Is the trigger about events of this probe?  With probe NULL: is it about events at all? */
+/* True if the trigger is about events of this probe.  With probe NULL: true if it is about
+   events at all. */
 bool trigger_concerns(const struct trigger_source *, unsigned trigger, const struct tnf_probe *);
 
 /* Feeds the next event of the source, in order of time. */

@@ -171,7 +171,7 @@ unsynced_sync(int dir, int all)
 	return e;
 }
 
-/* Has each file that the note names its size and sum, and does the note name all files? */
+/* True if each file that the note names has its size and sum, and the note names all files. */
 static bool
 has_all(int dir, FILE *note)
 {
@@ -194,8 +194,8 @@ has_all(int dir, FILE *note)
 	return false;
 }
 
-/* Is the incident whole?  In the boot of the note it is: all written bytes are there, on the
-   disk or in memory. */
+/* True if the incident is whole.  In the boot of the note it is: all written bytes are there, on
+   the disk or in memory. */
 static bool
 is_whole(int dir)
 {

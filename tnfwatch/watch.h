@@ -71,13 +71,13 @@ void say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 int make_directory(const char *path);
 /* Removes a file, or a directory and all in it, relative to 'dir'; 0 or an errno. */
 int remove_all(int dir, const char *name);
-/* Does this errno say that nothing else can be written there either? */
+/* True if this errno says that nothing else can be written there either. */
 bool disk_refuses(int e);
 /* Bytes that the file, or all files below the directory, take on the disk; the bytes of a file
    with several names are divided among the names. */
 uint64_t disk_usage(int dir, const char *name);
 
-/* Is there a file of that name? */
+/* True if there is a file of that name. */
 bool path_exists(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* open(2) with O_CLOEXEC and mode 0600, where the name is made first. */
 int path_open(int flags, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -169,7 +169,8 @@ webhook_answer(struct MHD_Connection *c, unsigned status, const char *text)
 	return done;
 }
 
-/* Is the body JSON?  A page of another site can send a form or text, but no JSON unasked. */
+/* True if the body is JSON.  A page of another site can send a form or text, but no JSON
+   unasked. */
 static bool
 is_json(struct MHD_Connection *c)
 {
@@ -202,9 +203,9 @@ header_of(struct MHD_Connection *c, const char *name)
 	return MHD_lookup_connection_value(c, MHD_HEADER_KIND, name);
 }
 
-/* Does a page of another site send the request?  A page whose name leads to this machine's own
-   address sends another host than ours, and all requests of pages have an origin.  On a Unix
-   socket any host will do. */
+/* True if a page of another site sends the request.  A page whose name leads to this machine's own
+   address sends another host than ours, and all requests of pages have an origin.  On a Unix socket
+   any host will do. */
 static bool
 is_foreign(const struct webhook *w, struct MHD_Connection *c)
 {

@@ -236,7 +236,7 @@ window_note_done(const struct config *c, const char *id)
 	path_unlink("%s/" NOTE "%s", c->run, id);
 }
 
-/* Is the incident made, or being made by a writer that has outlived its tnfwatch? */
+/* True if the incident is made, or is being made by a writer that has outlived its tnfwatch. */
 static bool
 is_made(const struct config *c, const char *id)
 {

@@ -87,6 +87,13 @@ grep -vE '^[[:space:]]*(/\*| \*)' "$TMP/all" | grep -oE '[A-Za-z_][A-Za-z_0-9]*'
 # (libkdumpfile's, which we do not call: image-apart.c says why.)
 gone=$(LC_ALL=C comm -23 "$TMP/named" "$TMP/words" | grep -v '^kdump_free$')
 [ -z "$gone" ] || bad "comments name functions that are not there: $gone"
+# So do headers that say in which file the next functions are: that file is in their room.
+for room in $rooms; do
+	find "$room" -name '*.[ch]' | sed 's:.*/::' | sort >"$TMP/have"
+	find "$room" -name '*.h' -exec grep -hoE '^(/\*| \*) [a-z0-9-]+(\.bpf)?\.c\>' {} + | sed 's:.* ::' |
+		sort -u | comm -23 - "$TMP/have" >"$TMP/gone"
+	[ ! -s "$TMP/gone" ] || bad "headers in $room name files that are not there: $(cat "$TMP/gone")"
+done
 echo "$n includes"
 [ "$n" -gt 300 ] || fail "only $n includes were found"
 exit $rc

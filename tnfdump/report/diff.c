@@ -15,7 +15,7 @@
 #include "tnfdump/pipeline.h"
 #include "tnfdump/text/pretty.h"
 #include "tnfdump/tnfdump.h"
-#include "tnfdump/to/formats.h"
+#include "tnfdump/report/report.h"
 
 enum figure {
 	FIG_COUNT, FIG_RATE, FIG_TOTAL, FIG_MIN, FIG_MEAN, FIG_P50, FIG_P90,

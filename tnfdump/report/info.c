@@ -16,7 +16,7 @@
 #include "tnfdump/pipeline.h"
 #include "tnfdump/text/pretty.h"
 #include "tnfdump/tnfdump.h"
-#include "tnfdump/to/formats.h"
+#include "tnfdump/report/report.h"
 
 #define INFO_CPUS_MAX	8192	/* higher numbers have no figures of their own */
 

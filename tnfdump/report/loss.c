@@ -4,7 +4,7 @@
 #include "analysis/attrs.h"
 #include "common/text.h"
 #include "tnfdump/tnfdump.h"
-#include "tnfdump/to/formats.h"
+#include "tnfdump/report/report.h"
 
 static void
 report_dropped(struct dump *d, const char *path, const struct loss *l)

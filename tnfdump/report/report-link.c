@@ -15,6 +15,7 @@
 #include "tnfdump/pipeline.h"
 #include "tnfdump/text/pretty.h"
 #include "tnfdump/tnfdump.h"
+#include "tnfdump/report/report.h"
 #include "tnfdump/to/formats.h"
 
 #define CHAINS_MAX	65536u	/* of values */

@@ -12,6 +12,7 @@
 #include "tnfdump/pipeline.h"
 #include "tnfdump/text/pretty.h"
 #include "tnfdump/tnfdump.h"
+#include "tnfdump/report/report.h"
 #include "tnfdump/to/formats.h"
 
 /* Prints a value as --pretty does, and a stack in any case: all others would be one group.

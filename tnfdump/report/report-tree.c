@@ -12,6 +12,7 @@
 #include "common/map.h"
 #include "common/xalloc.h"
 #include "tnfdump/text/pretty.h"
+#include "tnfdump/report/report.h"
 #include "tnfdump/to/formats.h"
 
 #define DEPTH_MAX	40u

@@ -12,7 +12,7 @@
 #include "tnfdump/pipeline.h"
 #include "tnfdump/text/pretty.h"
 #include "tnfdump/tnfdump.h"
-#include "tnfdump/to/formats.h"
+#include "tnfdump/report/report.h"
 
 #define INSTANCES_MAX	10u	/* that --id prints */
 #define FOLDED_MAX	1000u

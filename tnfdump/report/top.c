@@ -18,7 +18,7 @@
 #include "tnfdump/pipeline.h"
 #include "tnfdump/text/pretty.h"
 #include "tnfdump/tnfdump.h"
-#include "tnfdump/to/formats.h"
+#include "tnfdump/report/report.h"
 
 #define LOOK_EVERY	1024	/* events, between looks at the clock */
 #define WIDTH_MIN	40u

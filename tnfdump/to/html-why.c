@@ -6,7 +6,7 @@
 
 #include "analysis/why.h"
 #include "common/xalloc.h"
-#include "tnfdump/to/formats.h"
+#include "tnfdump/report/report.h"
 #include "tnfdump/to/html.h"
 
 #define LINES_MAX	150000u		/* of all explanations */

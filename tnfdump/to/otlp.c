@@ -21,6 +21,7 @@
 #include "tnfdump/origin.h"
 #include "tnfdump/pipeline.h"
 #include "tnfdump/text/pretty.h"
+#include "tnfdump/report/report.h"
 #include "tnfdump/to/formats.h"
 #include "tnfdump/to/otlp-spans.h"
 

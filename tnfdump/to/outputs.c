@@ -6,6 +6,7 @@
 #include "tnfdump/origin.h"
 #include "tnfdump/pipeline.h"
 #include "tnfdump/tnfdump.h"
+#include "tnfdump/report/report.h"
 #include "tnfdump/to/formats.h"
 
 const struct output outputs[] = {

@@ -18,7 +18,7 @@
 #include "common/xalloc.h"
 #include "tnfdump/origin.h"
 #include "tnfdump/text/pretty.h"
-#include "tnfdump/to/formats.h"
+#include "tnfdump/report/report.h"
 #include "tnfdump/to/sqlite.h"
 
 /* SQLite's own limit; a probe with more members keeps the first ones. */
