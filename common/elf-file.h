@@ -64,8 +64,8 @@ const uint8_t *tnf_elffile_core_note(struct elffile *, uint32_t type, size_t *re
 
 /* The offset in the file of the byte that is loaded at 'address'. */
 bool	tnf_elffile_offset(struct elffile *, uint64_t address, uint64_t *ret);
-/* May libdw be asked for the file's call frame information (.eh_frame)?  It reads all of
-   it at once, however much that is. */
+/* True if libdw may be asked for the file's call frame information (.eh_frame).  It reads all of it
+   at once, however much that is. */
 bool	tnf_elffile_frames_are_plain(struct elffile *e);
 /* libelf's own handle, for libdw; it belongs to e.  The file is read, not mapped. */
 struct Elf;
@@ -74,7 +74,7 @@ struct Elf *tnf_elffile_handle(struct elffile *e);
 bool	tnf_elffile_address_of(struct Elf *, uint64_t offset, uint64_t *ret);
 /* The address of the one symbol that is meant by 'name', functions and data. */
 bool	tnf_elffile_symbol(struct elffile *, const char *name, uint64_t *ret);
-/* Is the file loaded where the linker said (not moved by a bias)? */
+/* True if the file is loaded where the linker said (not moved by a bias). */
 bool	tnf_elffile_is_fixed(struct elffile *);
 
 /* Addresses of defined symbols, 0: not there.  values[i] that are not 0 are
@@ -96,7 +96,7 @@ void	tnf_elffile_labels(struct elffile *, bool (*fn)(void *, const char *name,
 /* Name of the function at exactly this address. */
 bool	tnf_elffile_function_at(struct elffile *, uint64_t address, char *ret, size_t size);
 
-/* Does the object want a symbol of others whose name begins so? */
+/* True if the object wants a symbol of others whose name begins so. */
 bool	tnf_elffile_imports(struct elffile *, const char *prefix);
 /* The first library that the object wants whose name begins so. */
 bool	tnf_elffile_needed(struct elffile *, const char *prefix, char *ret, size_t size);
@@ -116,7 +116,8 @@ void	tnf_elffile_segments(struct elffile *, bool (*fn)(void *, const struct elff
    fn returns false; is_resolver: the address is that of a resolver, which is called for it. */
 void	tnf_elffile_relocations(struct elffile *, bool (*fn)(void *, uint64_t place,
 	    uint64_t address, bool is_resolver), void *arg);
-/* Has the file a table of sections?  Without one, nothing is known of symbols and relocations. */
+/* True if the file has a table of sections.  Without one, nothing is known of symbols and
+   relocations. */
 bool	tnf_elffile_has_sections(struct elffile *);
 
 /* n bytes of the file from where 'address' is loaded, or as many as there are; returns

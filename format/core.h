@@ -171,7 +171,7 @@ void tnf_boot_id_text(const uint8_t id[TNF_BOOT_ID_SIZE], char ret[TNF_BOOT_ID_T
    boot_id (zeroes if it cannot be read).  The caller adds the cursors. */
 void tnf_ext_begin(struct tnf_ext *, enum tnf_ext_kind);
 
-/* Are both of one buffer?  The place and time of its beginning identify a writer. */
+/* True if both are of one buffer.  The place and time of its beginning identify a writer. */
 static inline bool
 tnf_ext_same(const struct tnf_ext *a, const struct tnf_ext *b)
 {

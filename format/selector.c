@@ -1,5 +1,5 @@
 /*
- * selector.c - reads the list of probes that are meant, and matches probes with it.
+ * selector.c - reads a list of selectors, and tells which probes the list chooses.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -20,7 +20,7 @@ ident_len(const char *s)
 	return strspn(s, IDENT_REST);
 }
 
-/* The length of a 'quoted text', or 0 if the line ends before it does. */
+/* The length of a 'quoted text'; 0: it is not closed before the end of the line. */
 static size_t
 quoted_len(const char *s)
 {
@@ -156,6 +156,7 @@ tnf_spec_match(const struct tnf_spec *s, const char *text, size_t len)
 void
 tnf_selectors_unref(struct tnf_selectors *l)
 {
+	/* refs counts the owners beyond the first. */
 	if (l == NULL || l->refs-- > 0)
 		return;
 	while (l->n-- > 0) {
@@ -197,16 +198,16 @@ selectors_add_text(struct tnf_selectors *l, const char *attr, bool attr_is_regex
 int
 tnf_selectors_add_set(struct tnf_selectors *l, const char *name, size_t len)
 {
-	/* Kernel probes. */
+	/* Each has the names of kernel probes. */
 	static const struct {
 		const char *name, *probe[16];
 	} sets[] = {
-		/* Their hooks are passed a few thousand times a second at most.  A probe at a
-		   system call, a wake-up or every page fault is not for this list. */
+		/* The hooks of these probes are hit at most a few thousand times a second.  A
+		   probe at a system call, a wake-up or every page fault is not for this list. */
 		{ "always", { "thread_create", "thread_exit", "strategy", "biodone",
 		    "major_fault", "pagein", "pageout", "pageout_scan_start",
 		    "pageout_scan_end", "swapout_lwp" } },
-		/* All that tells for whom or for what a thread waits. */
+		/* These tell for whom or for what a thread waits. */
 		{ "why", { "thread_create", "thread_exit", "thread_state", "thread_block",
 		    "thread_wakeup", "thread_throttle", "thread_signal", "lock_owner",
 		    "strategy", "biodone", "major_fault", "pagein", "pageout",
@@ -237,7 +238,7 @@ tnf_selectors_add_list(struct tnf_selectors *l, const struct tnf_selectors *more
 	return error;
 }
 
-/* A value alone: its attribute is "keys". */
+/* Adds a value that stands alone, without "attribute=": it is one of "keys". */
 static int
 add_key(struct tnf_selectors_parser *p)
 {
@@ -302,7 +303,7 @@ tnf_selectors_hint(char *hint, size_t size, enum token_kind kind, const char *te
 		snprintf(hint, size, "%c: in no plain word: quote what has it: 'a-b'", *text);
 }
 
-/* A token that may also be a set.  false: 'why' says why it cannot stand there. */
+/* Takes a token that may be a set.  false, with the reason in 'why': the token is wrong here. */
 static bool
 text_take(struct tnf_selectors_parser *p, enum token_kind kind, const char *text, size_t len,
     char *why, size_t size)
@@ -331,7 +332,7 @@ text_take(struct tnf_selectors_parser *p, enum token_kind kind, const char *text
 	return false;
 }
 
-/* *at: the token that is being read. */
+/* *at is the offset of the token that is being read: after an error the caller shows it. */
 static bool
 text_read(struct tnf_selectors_parser *p, const char *text, char *why, size_t size, size_t *at)
 {
@@ -418,7 +419,8 @@ is_text(const struct tnf_spec *s, const char *text)
 	return s->text != NULL && strcmp(s->text, text) == 0;
 }
 
-/* $all and its like, or "what is off", do not mean what is chosen by nobody. */
+/* True if the selector may choose an imported probe that nobody has switched on.  One that fits every
+   probe (such as $all) does not, nor does enable=off or trace=off: such a probe must be named. */
 static bool
 selector_chooses(const struct tnf_selector *s)
 {
@@ -426,7 +428,8 @@ selector_chooses(const struct tnf_selector *s)
 	    !is_text(&s->attr, "trace");
 }
 
-/* A word with a dot is nobody's key: it is a name, "system.event". */
+/* True if a plain word is the name of an imported probe, "system.event": no key contains a dot, so
+   such a word need not be written as name=WORD. */
 static bool
 names_import(const struct tnf_selector *s, const struct tnf_probe_attrs *p)
 {
@@ -438,7 +441,7 @@ names_import(const struct tnf_selector *s, const struct tnf_probe_attrs *p)
 	    tnf_spec_match(&s->value, a.value, a.value_len);
 }
 
-/* One of the words of the value fits, or the empty one if there are none. */
+/* True if a word of the attribute's value fits.  A value without words counts as one empty word. */
 static bool
 values_match(const struct tnf_spec *s, const struct attribute *a)
 {

@@ -110,7 +110,8 @@ bool	tnf_probe_attrs_unused_import(const struct tnf_probe_attrs *);
    asks for none.  "name=work_entry" may also be the name of a probe. */
 char	*tnf_selector_functions(const struct tnf_selector *, const char **kind);
 
-/* Is the probe meant by any of them?  With used, sets used[i] of all by which it is. */
+/* True if any of the selectors chooses the probe.  With used, sets used[i] of all by which it
+   is. */
 bool	tnf_selectors_match(const struct tnf_selectors *, const struct tnf_probe_attrs *, bool *used);
 
 #endif

@@ -26,7 +26,7 @@
 #include "common/proc.h"
 #include "kernel-probes/handle.h"
 
-/* Is a descriptor open with O_DIRECT, by /proc/PID/fdinfo/N?  'dir' is /proc/PID/fd. */
+/* True if a descriptor is open with O_DIRECT, by /proc/PID/fdinfo/N.  'dir' is /proc/PID/fd. */
 static bool
 is_direct(int dir, const char *fd)
 {

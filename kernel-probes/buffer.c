@@ -43,7 +43,7 @@ round_size(size_t size)
 	return (size + KP_BLOCK_SIZE - 1) & ~((size_t)KP_BLOCK_SIZE - 1);
 }
 
-/* Is 'cpu' in the list of CPUs that are up, like "0-3,8"? */
+/* True if 'cpu' is in the list of CPUs that are up, like "0-3,8". */
 static bool
 cpu_is_up(const char *list, int cpu)
 {

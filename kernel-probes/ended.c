@@ -112,7 +112,7 @@ ended_by_thread(const void *a, const void *b)
 	return (p->tid > q->tid) - (p->tid < q->tid);
 }
 
-/* Does the thread still live?  Then /proc has it. */
+/* True if the thread still lives.  Then /proc has it. */
 static bool
 ended_lives(const struct ended_call *c, pid_t tid, pid_t pid)
 {

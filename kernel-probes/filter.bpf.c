@@ -9,7 +9,7 @@
 
 struct kp_map_rules tnf_rules SEC(".maps");
 
-/* Does a rule ask for a group (of the unified hierarchy) or for one that it is in? */
+/* Nonzero if a rule asks for a group (of the unified hierarchy) or for one that it is in. */
 __noinline int group_is_asked_for(u64 group)
 {
 	struct cgroup_subsys_state *css;

@@ -158,7 +158,7 @@ kp_asked_put(struct kp *kp, struct kp_import *imp)
 	return r < 0 ? kp_refused(kp, r, KP_PIN_ASKED) : 0;
 }
 
-/* Has somebody asked for the probe, for conditions, for stacks, or that it freezes? */
+/* True if somebody has asked for the probe, for conditions, for stacks, or that it freezes. */
 static bool
 is_asked(const struct kp_import *imp)
 {

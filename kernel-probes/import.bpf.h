@@ -37,7 +37,7 @@ struct kp_image {
 	u8 byte[KP_IMAGE_MAX];
 };
 
-/* Do the conditions of a probe hold for an image of its event? */
+/* Nonzero if the conditions of a probe hold for an image of its event. */
 int where_holds(u32 slot, struct kp_image *image);
 
 extern struct kp_map_where tnf_where SEC(".maps");
@@ -53,7 +53,7 @@ struct import_hit {
 	bool is_record;			/* it is the tracepoint's record */
 };
 
-/* May one more event be recorded in this window of time?  Counts those left out. */
+/* True if one more event may be recorded in this window of time.  Counts those left out. */
 static __always_inline bool import_rate(struct import_hit *h, struct kp_import_count *c)
 {
 	u32 rate = h->row->rate;
@@ -75,9 +75,9 @@ static __always_inline bool import_rate(struct import_hit *h, struct kp_import_c
 	return true;
 }
 
-/* Does the probe record now, here, and at this rate?  Counts the hit.  If the
-   probe has conditions, import_passes() applies the rate to the events that meet them.
-   'ctx' is a tracepoint's record, or NULL; a raw tracepoint's program changes is_record. */
+/* True if the probe records now, here, and at this rate.  Counts the hit.  If the probe has
+   conditions, import_passes() applies the rate to the events that meet them.  'ctx' is a
+   tracepoint's record, or NULL; a raw tracepoint's program changes is_record. */
 static __always_inline bool import_on(struct import_hit *h, void *ctx, u32 slot)
 {
 	struct kp_import_count *c;

@@ -325,8 +325,8 @@ static __always_inline struct vm_area_struct *area_in_tree(struct task_struct *t
 }
 
 /*
- * Is a thread in a system call, by the registers that it entered the kernel with?  False:
- * in a fault or an interrupt.
+ * True if a thread is in a system call, by the registers that it entered the kernel with.
+ * False: in a fault or an interrupt.
  */
 static __always_inline bool in_syscall(const struct pt_regs___kernel *regs)
 {

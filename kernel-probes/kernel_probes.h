@@ -109,7 +109,8 @@ int kp_trace_set(struct kp *, bool on);		/* -ENOENT: no buffer */
 /* Stops the recording for a reason of at most 127 bytes, which stays until tracing is switched
    on again.  -ENOENT: no buffer; -EAGAIN: nothing was recorded; -EINVAL: too long. */
 int kp_freeze(struct kp *, const char *why);
-/* Was it, by kp_freeze() or by a condition of a probe?  When (ns, as events have it) and why. */
+/* True if the buffer was frozen, by kp_freeze() or by a condition of a probe.  *time is when (ns,
+   as events have it); 'why' gets the reason. */
 bool kp_frozen(struct kp *, int64_t *time, char *why, size_t size);
 int kp_filter_set(struct kp *, bool on);
 int kp_filter_add(struct kp *, pid_t);		/* 0: threads of no process */

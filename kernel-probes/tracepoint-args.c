@@ -101,7 +101,7 @@ is_char(const struct btf *btf, __u32 id)
 	return t != NULL && btf_is_int(t) && t->size == 1 && !(btf_int_encoding(t) & BTF_INT_BOOL);
 }
 
-/* Is it text, a pointer to text, or, if somebody asked for that, any pointer? */
+/* True if it is text, a pointer to text, or, if somebody asked for that, any pointer. */
 static bool
 is_text(const struct way *w, const struct btf_type *t)
 {

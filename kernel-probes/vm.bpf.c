@@ -345,9 +345,9 @@ static __always_inline void guess_page(struct context *c)
 	c->index = a.index;
 }
 
-/* Does the page in the context belong to the fault that is under way?  A page
-   may be left of an earlier fault that found it in the cache; then the thread's user
-   address is another one by now. */
+/* True if the page in the context belongs to the fault that is under way.  A page may be left of an
+   earlier fault that found it in the cache; then the thread's user address is another one by
+   now. */
 static __always_inline bool page_is_missed(struct task_struct *t, struct context *c)
 {
 	const struct pt_regs___kernel *user = (void *)bpf_task_pt_regs(t);

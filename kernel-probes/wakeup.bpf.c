@@ -57,7 +57,7 @@ int BPF_PROG(softirq_end)
 	return 0;
 }
 
-/* Notes who raises NET_RX: a thread, if it sends to this machine; an interrupt of a device, if
+/* Notes who raises NET_RX or NET_TX: a thread, if it sends to this machine; an interrupt of a device, if
    packets come from outside (raiser 0). */
 SEC("tp_btf/softirq_raise")
 int BPF_PROG(softirq_raised, unsigned int vector)
@@ -70,7 +70,7 @@ int BPF_PROG(softirq_raised, unsigned int vector)
 	return 0;
 }
 
-static __always_inline int timer_begins(u64 function)
+static __always_inline int note_timer(u64 function)
 {
 	struct interrupt *i = my_interrupt();
 
@@ -81,7 +81,7 @@ static __always_inline int timer_begins(u64 function)
 	return 0;
 }
 
-static __always_inline int timer_ends(void)
+static __always_inline int forget_timer(void)
 {
 	struct interrupt *i = my_interrupt();
 
@@ -93,29 +93,29 @@ static __always_inline int timer_ends(void)
 SEC("tp_btf/hrtimer_expire_entry")
 int BPF_PROG(hrtimer_begin, struct hrtimer *timer)
 {
-	return timer_begins((u64)timer->function);
+	return note_timer((u64)timer->function);
 }
 
 SEC("tp_btf/hrtimer_expire_exit")
 int BPF_PROG(hrtimer_end)
 {
-	return timer_ends();
+	return forget_timer();
 }
 
 SEC("tp_btf/timer_expire_entry")
 int BPF_PROG(timer_begin, struct timer_list *timer)
 {
-	return timer_begins((u64)timer->function);
+	return note_timer((u64)timer->function);
 }
 
 SEC("tp_btf/timer_expire_exit")
 int BPF_PROG(timer_end)
 {
-	return timer_ends();
+	return forget_timer();
 }
 
-/* True if the CPU, at 'place' of its stack, still runs the end of the disk request that is noted:
-   the functions called from there lie deeper on the same stack, by at most BIO_DEPTH. */
+/* True if the wake-up at 'place' of the stack comes from the end of the disk request that is noted:
+   the end was on the same stack, and 'place' is at most BIO_DEPTH bytes deeper. */
 static __always_inline bool ends_request(const struct interrupt *i, u64 thread, u64 place)
 {
 	return i->bio != 0 && i->bio_thread == thread && i->bio_stack - place < BIO_DEPTH;
@@ -194,7 +194,8 @@ int BPF_PROG(waking, struct task_struct *p)
 		return 0;
 	me = bpf_get_current_task_btf();
 	by = woken_by(i, (u64)me, stack_place(i, ctx), &source);
-	/* The idle thread never wakes another: an interrupt that has no handler did. */
+	/* The idle thread never wakes another: an interrupt without a handler did, such as a
+	   reschedule. */
 	if (by == KP_BY_THREAD && me->pid == 0)
 		by = KP_BY_INTERRUPT;
 	return by == KP_BY_THREAD ? woken_by_thread(ctx, me, p) :

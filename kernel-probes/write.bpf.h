@@ -133,9 +133,9 @@ static __always_inline bool passes(struct task_struct *writer)
 }
 
 /*
- * Does the filter surely leave out two threads?  A hook that each thread of the machine
- * comes through asks this first, because the answer costs a byte for each thread.  A "no" is
- * no more than a hint: passes() knows the other modes, and the kernel's threads.
+ * True if the filter surely leaves out two threads.  A hook that each thread of the machine
+ * comes through asks this first, because the answer costs a byte for each thread.  False is no
+ * more than a hint: passes() knows the other modes, and the kernel's threads.
  */
 static __always_inline bool left_out(struct task_struct *a, struct task_struct *b)
 {
@@ -143,13 +143,13 @@ static __always_inline bool left_out(struct task_struct *a, struct task_struct *
 	    (*filter_reasons(a->tgid) | *filter_reasons(b->tgid) | *filter_reasons(0)) == 0;
 }
 
-/* Does an event of one of these probes have stacks? */
+/* True if an event of one of these probes has stacks. */
 static __always_inline bool have_stacks(u64 probes)
 {
 	return with_stacks && (state.stacks & probes) != 0;
 }
 
-/* Is a probe on, whoever writes? */
+/* True if a probe is on, whoever writes. */
 static __always_inline bool probe_is_on(u64 probes)
 {
 	return (state.on & probes) != 0;

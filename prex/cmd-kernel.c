@@ -311,7 +311,7 @@ const struct cmd cmd_ktrace = {
 
 static const char *const pfilter_words[] = { "on", "off", "add", "delete", NULL };
 
-/* Is it "except"?  That is a word of the language only here, and stands alone. */
+/* True if the word is "except".  That is a word of the language only here, and stands alone. */
 static bool
 is_except(const struct statement *st)
 {

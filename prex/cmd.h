@@ -82,10 +82,10 @@ struct token {
    NUL).  Returns how many bytes it took, blanks before it included. */
 size_t	lex(const char *s, struct token *tok);
 void	token_free(struct token *tok);
-/* Is it this word of the language? */
+/* True if it is this word of the language. */
 bool	token_is_word(const struct token *, const char *word);
 
-/* Can the text be an attribute or a value without quotes? */
+/* True if the text can be an attribute or a value without quotes. */
 bool	lex_is_plain(const char *s);
 
 struct statement {
@@ -187,7 +187,7 @@ extern const struct cmd *const cmds[];		/* NULL ends */
 extern const char *const *const cmd_names;	/* the same; NULL ends */
 
 const struct cmd *cmd_find(const char *name);
-/* Is the word part of the language, so that a selector has to quote it? */
+/* True if the word is part of the language, so that a selector has to quote it. */
 bool	cmd_reserves(const char *word);
 
 /*

@@ -49,7 +49,7 @@ tell_if_off(struct shell *sh, const struct probe_op *op, tnfctl_handle_t *h, tnf
 		shell_tell_detail(sh);
 }
 
-/* Does the process itself record this probe? */
+/* True if the process itself records this probe. */
 static bool
 is_fast(const struct tnf_probe_attrs *attrs)
 {

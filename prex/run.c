@@ -105,7 +105,8 @@ let_run(struct shell *sh, const struct child *c, const char *name)
 	return 127;
 }
 
-/* Can the trace be written?  We check that before the command runs, as else the trace is lost. */
+/* True if the trace can be written.  We check that before the command runs, as else the trace is
+   lost. */
 static bool
 can_write(struct shell *sh, const char *xtract, const char *file)
 {

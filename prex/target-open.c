@@ -45,7 +45,7 @@ target_imports(struct shell *sh)
 	tnfctl_import_add(sh->target, "usdt", NULL);
 }
 
-/* Does the error mean that the process has no libtnfprobe? */
+/* True if the error means that the process has no libtnfprobe. */
 static bool
 is_without(tnfctl_errcode_t err)
 {

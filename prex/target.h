@@ -47,7 +47,7 @@ bool	target_has_probes(struct shell *);
 void	target_catch_interrupt(struct shell *);
 /* Warns if no probe is both enabled and traced.  may_come: not if there are no probes yet. */
 void	target_check_probes(struct shell *, bool may_come);
-/* Has Ctrl-C been pressed since last asked? */
+/* True if Ctrl-C was pressed after this was last asked. */
 bool	target_interrupted(void);
 
 /* Lets the target run.  TARGET_GONE: there is nothing left to control. */
@@ -60,7 +60,7 @@ struct family *family_new(struct shell *);
 /* Among the children of a process without probes, and their children, opens the first that has
    probes: it becomes the target.  false: none has. */
 bool	family_open_first(struct shell *, pid_t);
-bool	family_exists(pid_t);	/* Does the process have children? */
+bool	family_exists(pid_t);	/* True if the process has children. */
 /* Attaches to the existing children of a process, and their children.  Each records into a
    file of its own, of the size of the target's: FILE.PID if 'file' is given, else a file that
    prex names. */

@@ -237,7 +237,7 @@ tab_replacement(const struct strings *l)
 	return t;
 }
 
-/* Does 'new' say more than the word did, quotes apart? */
+/* True if 'new' says more than the word did, quotes apart. */
 static bool
 goes_further(const char *new, const char *word)
 {

@@ -10,8 +10,8 @@
 #include "prex/shell.h"
 
 /*
- * A user who only looks at the probes of a process must not give it a file, or another than
- * it has.  So name and size take effect when events can be recorded: at the first
+ * A user who only looks at probes must not make the process record into a file, or into another
+ * file than before.  So name and size take effect when events can be recorded: at the first
  * command that changes a probe or lets the target run.
  */
 enum { DEFAULT_SIZE = 4 * 1024 * 1024 };
@@ -59,8 +59,9 @@ same_file(const char *a, const char *b)
 }
 
 /*
- * Plans for a target that has a file.  If the user has named another file, the target gets
- * that one, which Solaris ignored; another size alone would overwrite recorded events.
+ * Plans for a target that has a file.  If the user has named another file, the target gets that
+ * file; Solaris ignored the name.  Another size without another name is refused with a warning,
+ * because the file would have to be made anew, and its events would be lost.
  */
 static bool
 plan_exchange(struct shell *sh, const tnfctl_trace_attrs_t *attrs, const char *file, size_t size)
@@ -159,14 +160,14 @@ trace_make(struct shell *sh)
 	}
 	warn_replaced(sh);
 	if (sh->plan.exchange) {
-		/* The context completes the old file. */
+		/* The process leaves its old file, so the context is written there now. */
 		trace_context_note(sh);
 		trace_context_put(sh);
 		err = tnfctl_buffer_exchange(sh->target, sh->plan.name, sh->plan.size);
 	} else {
 		err = tnfctl_buffer_alloc(sh->target, sh->plan.name, sh->plan.size);
 	}
-	/* A target that cannot have another file keeps its own. */
+	/* If the exchange has failed the target keeps its file, and we do not try again. */
 	if (err == TNFCTL_ERR_NONE || sh->plan.exchange)
 		trace_plan_free(&sh->plan);
 	if (!trace_make_ok(sh, err))
@@ -181,11 +182,12 @@ trace_make(struct shell *sh)
  * objects any more, so prex notes them each time before the target runs.  It puts the last
  * notes behind the trace before it lets the target go: a reader finds them there when prex
  * has ended, also if the target has recorded nothing yet.  The context is only an extra:
- * facts that cannot be had are left out.  The target has named the file, so the file has to be
- * the target's own, and prex opens it while the target is there to be asked.
+ * facts that cannot be had are left out.  The target tells the file's name, and prex must not
+ * write to a file of somebody else for it.  tnf_its_file_open() checks this, and can do so only
+ * while the target lives.
  */
 static struct context_writer noted;
-static int file = -1;	/* or none that is the target's */
+static int file = -1;	/* -1: there is none, or it is not the target's */
 static uint64_t noted_size;
 static pid_t target, parent;
 static pid_t inner;	/* the target, as it calls itself */
@@ -259,7 +261,8 @@ trace_context_put(struct shell *sh)
 
 /*
  * A target that cannot use its file goes on without one, and one that has ended cannot be
- * asked any more.  prex tells that, so that the user does not learn it only from tnfdump.
+ * asked any more.  prex says so when it ends, so that the user does not first learn it from
+ * tnfdump.
  */
 static bool there, enabled;
 
@@ -294,8 +297,8 @@ trace_file_note(struct shell *sh)
 	tnfctl_probe_apply(sh->target, note_enabled, NULL);
 }
 
-/* Is the file that the target names still unused?  A writer that sets a file up stores the magic
-   last. */
+/* True if the file that the target names is still unused: a writer that sets a file up stores the
+   magic last. */
 static bool
 trace_file_is_unused(const char *name)
 {

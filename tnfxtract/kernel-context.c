@@ -55,7 +55,7 @@ kernel_context_living(struct context_writer *w, const struct kp_task *living, si
 	free(t);
 }
 
-/* Do events have addresses of programs?  Samples have, and those with the program's stack. */
+/* True if events have addresses of programs.  Samples have, and those with the program's stack. */
 static bool
 has_user_stacks(struct kp *kp)
 {

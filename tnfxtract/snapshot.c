@@ -1,10 +1,10 @@
 /*
  * snapshot.c - a consistent copy of a kernel buffer that is being written.
  *
- * First, at the moment of the copy, notes how far each block is filled, the newest block first.
- * Events that are added later are left out, so that the copy has the latest events of each CPU
- * without a hole.  Then the blocks are copied in the order of the file, then the
- * directory, the definitions and block 0.  format/live.h says why that works.
+ * snapshot_copy() first notes how far each block is filled, the newest block first: this is the
+ * moment of the copy.  Events that are added later are left out, so that the copy has the latest
+ * events of each CPU without a hole.  Then the blocks are copied in the order of the file, then
+ * the directory, the definitions and block 0.  format/live.h says why that works.
  */
 #include <stdbool.h>
 #include <stdlib.h>
@@ -94,7 +94,7 @@ copy_block(struct snapshot *s, uint32_t n, unsigned char *to)
 	return r;
 }
 
-/* A block of events; its age is the number of blocks taken since. */
+/* A block of events; its age is the number of blocks that were taken after it. */
 struct aged {
 	uint32_t age;
 	uint32_t block;
@@ -110,8 +110,8 @@ by_age(const void *a, const void *b)
 	return p->block > q->block ? -1 : p->block < q->block;
 }
 
-/* Returns the number of blocks taken so far.  A buffer without an extension has no such count: then
-   TNF_GENERATION_AGES orders the blocks by generation, the largest first. */
+/* Returns the number of blocks taken so far.  A buffer without an extension has no such count; the
+   largest possible number in its place makes the block with the largest generation the youngest. */
 static uint32_t
 blocks_taken(const struct snapshot *s)
 {
@@ -198,9 +198,10 @@ copy_in_order(struct snapshot *s, const struct snapshot_sink *sink, unsigned cha
 
 /*
  * If a writer took a block again before it was copied, the copy lacks the events of this block:
- * that is a hole.  Blanks each copied block that is older than the newest hole and has been taken
- * since: writers take the oldest blocks first, so most older ones were.  Keeps those that have
- * not been taken even now: they belong to CPUs that hardly write, and are all that these have.
+ * that is a hole.  Blanks each copied block that is older than the newest hole and that a writer has
+ * taken after it was copied: writers take the oldest blocks first, so most older ones are gone.
+ * Keeps those that have not been taken even now: they belong to CPUs that hardly write, and are
+ * all that these have.
  */
 static bool
 drop_behind_holes(struct snapshot *s, const struct snapshot_sink *sink, unsigned char *stage,
@@ -352,10 +353,10 @@ snapshot_copy(struct snapshot *s, const struct snapshot_sink *sink)
 }
 
 /*
- * Words of a copy that may be addresses of kernel code.  Looking at every aligned word is
- * faster than looking at records, and malformed records cannot mislead it.  A word that is
- * no address finds no symbol and is forgotten.  Events repeat the same few addresses, so a
- * small table is enough.
+ * addrs_scan() collects the words of a copy that may be addresses of kernel code.  Looking at
+ * every aligned word is faster than looking at records, and malformed records cannot mislead it.
+ * A word that is no address finds no symbol and is forgotten.  Events repeat the same few
+ * addresses, so a small table is enough.
  */
 #define ADDRS_MAX	(1u << 16)	/* further addresses stay without a name */
 

@@ -104,7 +104,7 @@ struct tnf_probe_value {
 struct tnf_probe_control *tnf_probe_define(const char *name, const char *keys,
     const char *detail, unsigned n, const struct tnf_probe_argument_type *args);
 
-/* Does anybody want its events?  Ask before the values are computed. */
+/* True if somebody wants the probe's events.  Ask before the values are computed. */
 static inline bool
 tnf_probe_is_on(const struct tnf_probe_control *probe)
 {
