@@ -100,6 +100,9 @@ void kp_pins_remove(struct kp *, const char *name);
 void kp_pins_remove_all(struct kp *);
 /* Pins it there: 0, or the error of kp_refused(). */
 int kp_pin(struct kp *, int fd, const char *path);
+/* Pins the programs of the object that were loaded, in place of those that are there. */
+struct bpf_object;
+int kp_pin_programs(struct kp *, const struct bpf_object *);
 /* Opens a pinned map; -EPROTO: its elements have another size, so that the kernel would write
    behind ours. */
 int kp_map_open(const char *path, uint32_t key_size, uint32_t value_size);

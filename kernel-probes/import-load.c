@@ -51,21 +51,40 @@ choose_programs(struct import_bpf *skel, struct attempt *a)
 	}
 }
 
+/* The maps that imported probes alone have, the rows last: a session that finds their pin knows that
+   everything is there. */
+#define OWN_MAPS	4
+
+struct own_map {
+	struct bpf_map *map;
+	int	   *fd;
+	const char *path;
+	bool	    by_probe;	/* an element for each probe */
+};
+
+static void
+own_maps(struct kp *kp, struct import_bpf *skel, struct own_map ret[OWN_MAPS])
+{
+	ret[0] = (struct own_map){ skel->maps.tnf_counts, &kp->counts_fd, KP_PIN_COUNTS, true };
+	ret[1] = (struct own_map){ skel->maps.tnf_where, &kp->where_fd, KP_PIN_WHERE, true };
+	ret[2] = (struct own_map){ skel->maps.tnf_sites, &kp->sites_fd, KP_PIN_SITES, false };
+	ret[3] = (struct own_map){ skel->maps.tnf_rows, &kp->rows_fd, KP_PIN_ROWS, true };
+}
+
 /* Programs that are loaded anew use the maps of those before. */
 static int
 choose_own_maps(struct kp *kp, struct import_bpf *skel)
 {
-	int r;
+	struct own_map own[OWN_MAPS];
+	int r = 0;
 
-	if (kp->rows_fd >= 0)
-		return (r = bpf_map__reuse_fd(skel->maps.tnf_rows, kp->rows_fd)) < 0 ||
-		    (r = bpf_map__reuse_fd(skel->maps.tnf_counts, kp->counts_fd)) < 0 ||
-		    (r = bpf_map__reuse_fd(skel->maps.tnf_where, kp->where_fd)) < 0 ?
-		    r : bpf_map__reuse_fd(skel->maps.tnf_sites, kp->sites_fd);
-	if ((r = bpf_map__set_max_entries(skel->maps.tnf_rows, KP_IMPORTS)) < 0 ||
-	    (r = bpf_map__set_max_entries(skel->maps.tnf_counts, KP_IMPORTS)) < 0)
-		return r;
-	return bpf_map__set_max_entries(skel->maps.tnf_where, KP_IMPORTS);
+	own_maps(kp, skel, own);
+	for (unsigned i = 0; r == 0 && i < OWN_MAPS; i++)
+		if (kp->rows_fd >= 0)
+			r = bpf_map__reuse_fd(own[i].map, *own[i].fd);
+		else if (own[i].by_probe)
+			r = bpf_map__set_max_entries(own[i].map, KP_IMPORTS);
+	return r;
 }
 
 /* The programs write to the same maps as those of the catalogue. */
@@ -163,31 +182,21 @@ import_load_pin(struct kp *kp, int fd, const char *path)
 	return kp_pin(kp, fd, path);
 }
 
-/* Pins the maps last: a session that finds them knows that everything is there. */
+/* Pins programs and maps, in place of those that are there. */
 static int
-pin_all(struct kp *kp, struct import_bpf *skel)
+pin_all(struct kp *kp, const struct import_bpf *skel, const struct own_map own[OWN_MAPS])
 {
-	struct bpf_program *p;
-	char path[PATH_MAX];
-	int r;
+	int r = kp_pin_programs(kp, skel->obj);
 
-	bpf_object__for_each_program(p, skel->obj) {
-		if (!bpf_program__autoload(p))
-			continue;
-		snprintf(path, sizeof path, KP_DIR_PROG "/%s", bpf_program__name(p));
-		if ((r = import_load_pin(kp, bpf_program__fd(p), path)) < 0)
-			return r;
-	}
-	if ((r = import_load_pin(kp, bpf_map__fd(skel->maps.tnf_counts), KP_PIN_COUNTS)) < 0 ||
-	    (r = import_load_pin(kp, bpf_map__fd(skel->maps.tnf_where), KP_PIN_WHERE)) < 0 ||
-	    (r = import_load_pin(kp, bpf_map__fd(skel->maps.tnf_sites), KP_PIN_SITES)) < 0)
-		return r;
-	return import_load_pin(kp, bpf_map__fd(skel->maps.tnf_rows), KP_PIN_ROWS);
+	for (unsigned i = 0; r == 0 && i < OWN_MAPS; i++)
+		r = import_load_pin(kp, bpf_map__fd(own[i].map), own[i].path);
+	return r;
 }
 
 int
 kp_import_load(struct kp *kp)
 {
+	struct own_map own[OWN_MAPS];
 	struct import_bpf *skel;
 	int r;
 
@@ -197,18 +206,15 @@ kp_import_load(struct kp *kp)
 	r = load_programs(kp, NULL, 0, &skel);
 	if (r != 0)
 		return kp_refused(kp, r, "BPF programs of imported probes");
-	r = pin_all(kp, skel);
+	own_maps(kp, skel, own);
+	r = pin_all(kp, skel, own);
 	import_bpf__destroy(skel);
 	if (r < 0)
 		return r;
-	kp_close_fd(&kp->rows_fd);
-	kp_close_fd(&kp->counts_fd);
-	kp_close_fd(&kp->where_fd);
-	kp_close_fd(&kp->sites_fd);
-	kp->rows_fd = bpf_obj_get(KP_PIN_ROWS);
-	kp->counts_fd = bpf_obj_get(KP_PIN_COUNTS);
-	kp->where_fd = bpf_obj_get(KP_PIN_WHERE);
-	kp->sites_fd = bpf_obj_get(KP_PIN_SITES);
+	for (unsigned i = 0; i < OWN_MAPS; i++) {
+		kp_close_fd(own[i].fd);
+		*own[i].fd = bpf_obj_get(own[i].path);
+	}
 	return kp->rows_fd < 0 ? kp_refused(kp, kp->rows_fd, KP_PIN_ROWS) : 0;
 }
 

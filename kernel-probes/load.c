@@ -261,20 +261,10 @@ pin_objects(struct kp *kp, struct kernel_bpf *skel)
 static int
 pin_programs(struct kp *kp, struct kernel_bpf *skel)
 {
-	struct bpf_program *p;
-	char path[PATH_MAX];
 	int r;
 
-	if ((r = kp_pins_dir(kp, KP_DIR_PROG)) < 0 || (r = kp_pins_dir(kp, KP_DIR_LINK)) < 0)
-		return r;
-	bpf_object__for_each_program(p, skel->obj) {
-		if (!bpf_program__autoload(p))
-			continue;
-		snprintf(path, sizeof path, KP_DIR_PROG "/%s", bpf_program__name(p));
-		if ((r = kp_pin(kp, bpf_program__fd(p), path)) < 0)
-			return r;
-	}
-	return 0;
+	return (r = kp_pins_dir(kp, KP_DIR_PROG)) < 0 || (r = kp_pins_dir(kp, KP_DIR_LINK)) < 0 ? r :
+	    kp_pin_programs(kp, skel->obj);
 }
 
 int

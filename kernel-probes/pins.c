@@ -6,6 +6,7 @@
 #include <sys/vfs.h>
 
 #include <bpf/bpf.h>
+#include <bpf/libbpf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
@@ -129,6 +130,24 @@ kp_pin(struct kp *kp, int fd, const char *path)
 	int r = bpf_obj_pin(fd, path);
 
 	return r < 0 ? kp_refused(kp, r, path) : 0;
+}
+
+int
+kp_pin_programs(struct kp *kp, const struct bpf_object *obj)
+{
+	struct bpf_program *p;
+	char path[PATH_MAX];
+	int r;
+
+	bpf_object__for_each_program(p, obj) {
+		if (!bpf_program__autoload(p))
+			continue;
+		snprintf(path, sizeof path, KP_DIR_PROG "/%s", bpf_program__name(p));
+		unlink(path);
+		if ((r = kp_pin(kp, bpf_program__fd(p), path)) < 0)
+			return r;
+	}
+	return 0;
 }
 
 int
