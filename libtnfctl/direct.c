@@ -3,9 +3,9 @@
  */
 #include <pthread.h>
 #include <sys/uio.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "common/proc.h"
 #include "libtnfctl/control.h"
 #include "libtnfctl/fast.h"
 #include "libtnfctl/imports.h"
@@ -14,9 +14,9 @@
    exec after so many seconds. */
 #define EXECS_MAX	50
 #define EXECS_S		5
-#define EXEC_US		5000	/* what one may take, seen from outside, ... */
-#define EXEC_TRIES	50	/* ... on a machine that is not busy, ... */
-#define EXEC_TRIES_SURE	400	/* ... and on any, where it is one for certain */
+#define EXEC_US		5000	/* between two looks at a process that may be in an exec */
+#define EXEC_TRIES	50	/* looks, if perhaps it is in none */
+#define EXEC_TRIES_SURE	400	/* looks, if it surely is */
 
 static bool
 direct_read(tnfctl_handle_t *h, uintptr_t address, void *buf, size_t n)
@@ -255,9 +255,9 @@ all_held(const struct proc *p)
 	return i == p->n;
 }
 
-/* Waits if a process that cannot be read is perhaps in an exec(), which wait(2) will tell.
-   Then we do not hold one of its threads, or the memory that we had opened is gone already.
-   Meanwhile its dead leader has neither maps nor a root. */
+/* Waits if a process that cannot be read is perhaps in an exec(), whose end wait(2) will tell.  It may
+   be if we do not hold one of its threads.  It surely is if the memory that we had opened is gone, or
+   if its leader is dead: a dead leader has neither maps nor a root. */
 static void
 await_exec(struct proc *p)
 {
@@ -270,17 +270,15 @@ await_exec(struct proc *p)
 }
 
 /* Takes the first look.  A target that is not ours runs while a library is loaded,
-   and may become another program meanwhile. */
+   and may become another program during that time. */
 static tnfctl_errcode_t
 look_at(tnfctl_handle_t *h)
 {
 	struct proc *p = direct_proc(h);
 	tnfctl_errcode_t err = TNFCTL_ERR_NONE;
-	struct timespec start, now;
+	int64_t end = clock_ns(CLOCK_MONOTONIC) + EXECS_S * INT64_C(1000000000);
 
-	clock_gettime(CLOCK_MONOTONIC, &start);
-	now = start;
-	for (int n = 0; n < EXECS_MAX && now.tv_sec - start.tv_sec < EXECS_S; n++) {
+	for (int n = 0; n < EXECS_MAX && (n == 0 || clock_ns(CLOCK_MONOTONIC) < end); n++) {
 		if (p->event == PROC_EXEC)
 			err = start_over(h);
 		if (err == TNFCTL_ERR_NONE && p->event == PROC_NOTHING)
@@ -297,7 +295,6 @@ look_at(tnfctl_handle_t *h)
 		if (tnfctl_proc_is_late(p))
 			return tnfctl_proc_late(p);
 		err = TNFCTL_ERR_NONE;
-		clock_gettime(CLOCK_MONOTONIC, &now);
 	}
 	return tnfctl_error_set(TNFCTL_ERR_INTERNAL, "process %d: it becomes another "
 	    "program (exec) again and again: try when it has come to rest",

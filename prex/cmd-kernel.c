@@ -3,8 +3,8 @@
  */
 #include <limits.h>
 #include <stdint.h>
-#include <time.h>
 
+#include "common/proc.h"
 #include "prex/shell.h"
 
 void
@@ -98,10 +98,7 @@ show_lost(struct shell *sh)
 static double
 seconds_ago(int64_t time)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec + (double)now.tv_nsec / 1e9 - (double)time / 1e9;
+	return (double)(clock_ns(CLOCK_MONOTONIC) - time) / 1e9;
 }
 
 /* Shows from when on the trace is complete, once events have been overwritten. */

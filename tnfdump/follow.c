@@ -444,23 +444,15 @@ target_add(struct dump *d, struct target *t, struct input *in)
 	return true;
 }
 
-/* The names of the targets: "kernel", or "kernel, 4711". */
-static const char *
-follow_names(const struct follow *f, char *buf, size_t size)
+void
+follow_what(const struct dump *d, char *buf, size_t size)
 {
+	const struct follow *f = d->follow;
 	size_t n = 0;
 
 	for (unsigned i = 0; i < f->n && n < size; i++)
 		n += (size_t)snprintf(buf + n, size - n, "%s%s",
 		    i > 0 ? ", " : "", f->t[i].what);
-	return buf;
-}
-
-void
-follow_what(const struct dump *d, char *buf, size_t size)
-{
-	buf[0] = '\0';
-	follow_names(d->follow, buf, size);
 }
 
 uint64_t
@@ -484,10 +476,10 @@ tell_missed(struct dump *d, uint64_t blocks, bool last)
 	    (top_asked(d) || clock_ns(CLOCK_MONOTONIC) < f->tell_next)))
 		return;
 	tnf_out_flush(&d->out);
+	follow_what(d, names, sizeof names);
 	dump_note(d, "%s: fell behind: %llu blocks were overwritten before "
 	    "they were read (%llu in all): trace less, or into a larger buffer",
-	    follow_names(f, names, sizeof names),
-	    (unsigned long long)f->untold, (unsigned long long)f->missed);
+	    names, (unsigned long long)f->untold, (unsigned long long)f->missed);
 	f->untold = 0;
 	f->tell_next = clock_ns(CLOCK_MONOTONIC) + TELL_NS;
 }

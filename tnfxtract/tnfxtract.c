@@ -16,9 +16,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "common/proc.h"
 #include "common/text.h"
 #include "format/core.h"
 #include "tnfxtract/snapshot.h"
@@ -113,10 +113,7 @@ blocks_taken(const struct source *s, uint32_t block_size)
 static double
 now(void)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+	return (double)clock_ns(CLOCK_MONOTONIC) / 1e9;
 }
 
 /* Waits until the next copy is due, or a signal has come. */
