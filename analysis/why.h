@@ -5,7 +5,7 @@
  * thread's state, and some 40 for each block request.  After the last event any stretch of a
  * thread's time can be explained, by a tree: the children of a node follow each other without
  * gaps and fill the node's time.  If the thread slept and another thread woke it, the children
- * of the sleep say what the waker did meanwhile.
+ * of the sleep say what the waker did during the sleep.
  *
  * One index serves one thread at a time.  The stream that was fed must outlive it, since
  * stacks are read from the files when they are asked for.
@@ -26,9 +26,9 @@
 enum why_kind {
 	WHY_WHOLE,	/* the root: the stretch that was asked for */
 	WHY_RUN,	/* on a CPU */
-	WHY_READY,	/* ready to run; children: the threads that had the CPU meanwhile */
+	WHY_READY,	/* ready to run; children: the threads that had the CPU instead */
 	WHY_TAKEN,	/* below READY: this thread ran on the CPU; thread 0: no thread did */
-	WHY_ASLEEP,	/* waits; children: what its waker did meanwhile */
+	WHY_ASLEEP,	/* waits; children: what its waker did until the wake-up */
 	WHY_QUEUED,	/* a request between two threads; children: what the taker did */
 	WHY_UNKNOWN,	/* the trace does not tell */
 	WHY_ABSENT,	/* no event of the kernel tells of this thread */

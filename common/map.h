@@ -50,7 +50,7 @@ bool tnf_map_remove(struct map *, const void *key, size_t key_size);
 
 /* Every value once, in no order: size_t at = 0; while ((v = tnf_map_next(m, &at,
    &key, &key_size)) != NULL).  'key' and 'key_size' may be NULL.  No key may
-   be added or removed meanwhile. */
+   be added or removed between the calls. */
 void *tnf_map_next(const struct map *, size_t *at, const void **key,
     size_t *key_size);
 

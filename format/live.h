@@ -69,7 +69,7 @@ struct live_use {
 enum live_copied {
 	LIVE_EMPTY,		/* there are no records, or bytes_valid is nonsense */
 	LIVE_COPIED,
-	LIVE_TAKEN		/* the block went to its next use meanwhile */
+	LIVE_TAKEN		/* the block went to its next use during the copy */
 };
 
 /* The block at 'off' as it is now: 'used' is not older than the generation. */

@@ -356,7 +356,7 @@ kp_attach_sync(struct kp *kp)
 		kp->state->call_since = (__u64)clock_ns(CLOCK_MONOTONIC);
 	__atomic_store_n(&kp->state->on, probes | (kp_imports_wanted(kp) ? KP_IMPORTED : 0),
 	    __ATOMIC_RELEASE);
-	/* A program may have frozen the buffer meanwhile. */
+	/* A BPF program may have frozen the buffer by now. */
 	if (kp->state->frozen != 0)
 		__atomic_store_n(&kp->state->on, 0, __ATOMIC_RELEASE);
 	/* remember_exit is detached below, and then no program notes the threads that

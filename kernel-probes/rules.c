@@ -322,7 +322,7 @@ kp_rule_add(struct kp *kp, const char *text)
 	return r < 0 ? kp_refused(kp, r, KP_PIN_RULES) : rules_changed(kp);
 }
 
-/* Finds the rule by its text, too, since its group may have gone meanwhile. */
+/* Finds the rule by its text, too, since its group may be gone by now. */
 KP_EXPORT int
 kp_rule_delete(struct kp *kp, const char *text)
 {

@@ -222,7 +222,7 @@ look_at_block(struct kp_span *span, int cpus, const char *block, uint32_t sched_
 		return;
 	copy = *s;
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	/* The block may have been taken meanwhile. */
+	/* The block may have been taken again while we read it. */
 	if (__atomic_load_n(&h->generation, __ATOMIC_ACQUIRE) != generation ||
 	    copy.tag != sched_tag || copy.cpuid < 0 || copy.cpuid >= cpus ||
 	    copy.number == 0)

@@ -212,7 +212,7 @@ attach_sites(struct kp *kp, struct kp_import *imp, const struct kp_uprobe_spec *
 
 /*
  * Opens the file once, so that the finder and the kernel see the same file even if its owner
- * gives the name to another one meanwhile.
+ * gives the name to another file in between.
  */
 static int
 uprobe_attach(struct kp *kp, struct kp_import *imp, int prog)

@@ -280,7 +280,7 @@ told_by_groups(const void *a, const void *b)
 
 /*
  * Writes the group of processes that all were in the same groups when they were told.  We ask
- * for two of them, since one may have moved to another group meanwhile.  Old hierarchies say
+ * for two of them, since one may have moved to another group before it ended.  Old hierarchies say
  * "/" for a process that has ended and was not waited for; kernel threads do not end like that.
  */
 static void

@@ -2,7 +2,7 @@
  * copy.c - what a file held at one moment, while it is written.
  *
  * The moment comes first: how far each block is filled.  Then the bytes are
- * copied, and what was added meanwhile is hidden.  An event that stays has all
+ * copied, and what was added during the copy is hidden.  An event that stays has all
  * it refers to, and none of the same thread before it is missing: format/live.h
  * says why.
  */

@@ -249,7 +249,7 @@ refresh_block(tnf_stream_t *s, struct tnf_file *f, uint32_t off, struct tnf_prog
 	return take_rest(s, f, off, ret);
 }
 
-/* Drops waiting events that were overwritten meanwhile: this refresh counts their blocks
+/* Drops events that were overwritten while they waited: this refresh counts their blocks
    together with those that were never read.  The next may have no loss of its own to tell. */
 static void
 drop_overwritten(struct follow *fo, struct tnf_file *f)
@@ -383,8 +383,8 @@ tnf_stream_waiting(const tnf_stream_t *s)
 	return s->follow.n - s->follow.at;
 }
 
-/* The earliest event that waits; NULL: none does.  Events whose blocks were taken over
-   meanwhile are skipped, and counted as lost. */
+/* The earliest event that waits; NULL: none does.  Events whose blocks were taken again while
+   the events waited are skipped, and counted as lost. */
 static struct waiting *
 first_waiting(struct follow *fo)
 {

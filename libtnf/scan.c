@@ -185,8 +185,8 @@ tnf_scan_is_held(const struct tnf_file *f, uint32_t off)
 	    offsetof(struct tnf_block_header, A_lock)) != 0;
 }
 
-/* Adds a block's damage to that of the file.  false: its writer has taken the block over
-   meanwhile, which is no damage. */
+/* Adds a block's damage to that of the file.  false: a writer has taken the block again
+   during the pass, which is no damage. */
 static bool
 take_damage(struct scan *sc, struct tnf_file *f, const struct walk *w,
     const struct damage *d)

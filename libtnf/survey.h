@@ -4,7 +4,7 @@
  * A block of a process begins with the schedule record of its first event, or names that
  * record there: so its header and a few words tell which thread has it, and from when on.
  * Several threads read that much of every block; the rest of a block is read
- * when its turn comes.  Blocks that begin otherwise are read as a whole at once.
+ * when its turn comes.  Blocks that begin otherwise are read as a whole right away.
  *
  * A thread has one block after the other: no event in a block is later than the
  * beginning of the thread's next block.  So we also know which blocks hold no event from a

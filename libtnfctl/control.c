@@ -396,7 +396,7 @@ read_pools(tnfctl_handle_t *h, bool *came)
 		return tnfctl_error_set(TNFCTL_ERR_ALLOCFAIL, NULL);
 	if (h->pooled.value_size == 0)
 		tnf_map_init(&h->pooled, sizeof(tnfctl_probe_t *));
-	/* Read before the blocks: then the next look finds probes that come meanwhile. */
+	/* Read before the blocks, so that the next look finds probes that come while we read. */
 	if (!h->ops->read(h, CONTROL(h, defined), &h->defined,
 	    sizeof(h->defined)))
 		h->defined = 0;

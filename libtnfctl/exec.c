@@ -404,7 +404,8 @@ tnfctl_exec_open(const char *pgm, char *const *argv, char *const *envp,
 	environment_free(&env);
 	if (err != TNFCTL_ERR_NONE)
 		return err;
-	/* A signal that comes meanwhile waits, and the wait for the target then ends early. */
+	/* Our signals are blocked until the end of this function.  If one is pending, the wait for
+	   the target ends early. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, &mask);
 	err = open_child(&c, file, &mask, ret);

@@ -36,7 +36,7 @@ struct word {
 
 struct later {
 	bool	 on;		/* what waits switches probes on */
-	bool	 allowed;	/* code was written at once, and was there afterwards: more may wait */
+	bool	 allowed;	/* code that was written without delay was there afterwards: so more may wait */
 	struct edit *edits;
 	struct word *words[2];
 	size_t	 n[3], room[3];	/* of words by enum later_when, and at EDITS of edits */

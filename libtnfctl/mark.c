@@ -9,7 +9,7 @@
  * The file may have been changed by the target in any way, and what is in it leads the
  * writer.  So the child closes all else that it has from us, and where we are root it
  * takes on the rights of the target before it looks at the file: whoever misleads it
- * gains nothing.  A file that is cut off meanwhile, or a child that does not come to an
+ * gains nothing.  A file that is cut off during that work, or a child that does not come to an
  * end, costs the mark.
  */
 #include <sys/mman.h>

@@ -163,7 +163,7 @@ ending_signal(const struct proc *p)
 	return 0;
 }
 
-/* Most waits are over at once: a signal comes after those. */
+/* Most waits are over immediately; only longer ones are ended by a signal. */
 bool
 tnfctl_proc_is_late(const struct proc *p)
 {

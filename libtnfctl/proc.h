@@ -189,7 +189,7 @@ struct proc {
 	bool	 follow;	/* forks */
 	bool	 load;		/* libtnfprobe, also if there is no probe */
 	bool	 works;		/* it runs: tnfctl_proc_work_begin() */
-	int64_t	 worked;	/* CLOCK_MONOTONIC, ns, when we last looked at it meanwhile */
+	int64_t	 worked;	/* CLOCK_MONOTONIC, ns, when we last looked at it while it ran */
 	bool	 suspended;	/* by a controller: we may let it run again */
 	/* We attached at the start of an exec, where there is no control block yet that
 	   could say whether a controller left the process stopped.  So only
@@ -244,7 +244,8 @@ tnfctl_errcode_t tnfctl_proc_open_memory(struct proc *);
  * which is there as long as the process is.
  */
 int	tnfctl_proc_open_mapped(pid_t, const struct mapping *, char *path, size_t size);
-/* Has the address space for which the memory was opened ended, by an exec or its end? */
+/* True if the address space for which the memory was opened has ended, by an exec or by the end of the
+   process. */
 bool	tnfctl_proc_memory_is_gone(const struct proc *);
 /* True if there is no thread of this tid, or none that lives. */
 bool	tnfctl_proc_is_dead(const struct proc *, pid_t tid);
@@ -334,7 +335,7 @@ bool	tnfctl_proc_write_pieces(struct proc *, const struct iovec *from, const str
 #define LATER_CODE	5	/* bytes of code that change at once, within a page */
 enum later_when { LATER_FIRST, LATER_LAST };	/* before code is changed, or after it */
 bool	tnfctl_later_word(struct proc *, bool on, enum later_when, uintptr_t, uint32_t);
-/* False: it is to be written at once, and if that is well, tnfctl_later_allow() says so. */
+/* False: the code is to be written now; the caller calls tnfctl_later_allow() if that went well. */
 bool	tnfctl_later_code(struct proc *, bool on, uintptr_t, const uint8_t *from, const uint8_t *to);
 void	tnfctl_later_allow(struct proc *);
 /* Reads code, as it is without what waits. */

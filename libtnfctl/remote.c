@@ -108,8 +108,8 @@ now_ms(void)
 
 /*
  * Lets the thread run until it is at its last system call.  The other threads stand still
- * until it waits for one of them.  Most calls never wait, and threads that run may call
- * exec() meanwhile, or be many that must be stopped again.
+ * until it waits for one of them.  Most calls never wait; and threads that run
+ * may call exec() during the call, or be many that must be stopped again.
  */
 static bool
 run_to_end(struct proc *p, struct call *r, uint64_t sp, int max_ms)

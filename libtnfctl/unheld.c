@@ -56,7 +56,7 @@ int_read(tnfctl_handle_t *h, uintptr_t address, void *buf, size_t n)
 	return process_vm_readv(h->pid, &to, 1, &from, 1, 0) == (ssize_t)n;
 }
 
-/* Writes the words in order, each in one piece: our other threads run meanwhile. */
+/* Writes the words in order, each in one piece, because our other threads run while we write. */
 static bool
 int_write(tnfctl_handle_t *h, uintptr_t address, const void *buf, size_t n)
 {

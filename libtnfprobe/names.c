@@ -127,7 +127,7 @@ names_block(const struct file *f, uint32_t before)
 
 	if (!tnf_tag_begin())
 		return 0;
-	/* The process may have got another file meanwhile, and a block would be there. */
+	/* If the process has got another file by now, a new block would be in that file. */
 	block = f == tnf_file() ? tnf_tag_block() : 0;
 	if (block != 0) {
 		at = (uint32_t *)(void *)(f->base + block + HEADER_SIZE);
@@ -344,7 +344,7 @@ read_comm(char name[NAME_SIZE])
 	return n > 0;
 }
 
-/* One thread sets up, so that this need not be on its stack, which may be small. */
+/* Only one thread sets up, so this need not be on its stack, which may be small. */
 static void
 ask_names(void)
 {

@@ -124,7 +124,7 @@ own_guard(struct guard *now)
 	return g;
 }
 
-/* Fails if the state is broken meanwhile: a handler has forked, and we are the child. */
+/* Fails if the state has become broken: a handler has forked in between, and we are the child. */
 static bool
 now_running(uint32_t was)
 {
@@ -349,8 +349,8 @@ follow_switch(void)
 }
 
 /*
- * A hit has found the guard not live: is there something to be done?  The first hit opens
- * the file here if no controller has had it opened (set_up_at_hit()).  It must
+ * Called by a hit that has found the guard not live; true: the hit may record now.  The first hit
+ * opens the file here if no controller has had it opened (set_up_at_hit()).  It must
  * have no cancellation point, change no errno and allocate nothing, for the hit may be in
  * a signal handler; it does not wait long for another thread; and the first hit of a
  * child makes no system call that a seccomp filter could refuse (set_up_child()).
@@ -366,7 +366,7 @@ tnf_process_ready(void)
 	    (now == TNF_PROC_RUNNING && !has_file()))
 		return false;
 	if (!process_claim(g)) {
-		/* The first one replaces the guard and goes on there. */
+		/* Another thread sets up: it has replaced the guard, and goes on there. */
 		g = __atomic_load_n(&tnf_p.guard, __ATOMIC_ACQUIRE);
 		if (!is_live() && process_claim(g))
 			__atomic_store_n(&g->phase, PHASE_NEW, __ATOMIC_RELEASE);
@@ -386,8 +386,8 @@ tnf_process_ready(void)
 	return is_live();
 }
 
-/* A controller has stopped us meanwhile and named another file, which the next hit opens.
-   The one that we have opened has no events.  A pointer into its mapping that somebody
+/* Leaves the file that we have just opened, because a controller has stopped us and named another
+   one, which the next hit opens.  Ours has no events.  A pointer into its mapping that somebody
    still has leads to memory then, and no longer to the file (tnf_file_gone()). */
 static void
 leave_first(void)
@@ -400,9 +400,9 @@ leave_first(void)
 }
 
 /*
- * Becomes the one who gives a process its first file, or another one where
- * there was none that could be written.  give_way: not if a controller gives it one at
- * any instruction until then, which is EBUSY.
+ * Gives the process its first file, or another one if the first could not be written.
+ * Only one thread does so: EBUSY if another is at it.  give_way: EBUSY also if a controller has
+ * given the process a file before this thread begins.
  */
 static int
 open_first(struct guard *g, const char *path, uint64_t size, int fd, bool give_way)

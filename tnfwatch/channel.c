@@ -214,7 +214,7 @@ channel_copy(struct channel *c, const struct blocks *b, const struct tnf_event *
 	memcpy(to, &e, sizeof e);
 	memcpy(to + sizeof e, block + at, size);
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	/* If the writer has taken the block meanwhile, or before the first look, we have copied
+	/* If the writer has taken the block during the copy, or before the first look, we have copied
 	   another event, of another time. */
 	if (!blocks_look(b, number, &after) || after.generation != before.generation ||
 	    e.sched.time_base + u32_at(to + sizeof e + DELTA) != ev->time)

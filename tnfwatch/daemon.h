@@ -310,7 +310,7 @@ int start_tell(const struct config *);
 void start_end(const struct config *);
 /* True if the text is there, and somebody has its lock. */
 bool start_is_told(const struct config *);
-/* A program that was told so makes its ring before main().  If we attached to it meanwhile, we
+/* A program that was told so makes its ring before main().  If we attached to it before that, we
    would give it another ring, and it would leave its probes to us.  So this waits until the
    program has its ring in that directory with its probes on, or gets none: it lacks the
    library, or has gone on without a ring.  Waits a twentieth of a second at most. */

@@ -217,7 +217,7 @@ cut_choose(struct history *h, struct cut *c, uint64_t cursor, bool fast)
 	}
 }
 
-/* Copies a block whole; false: its writer has taken the block meanwhile. */
+/* Copies a block whole; false: a writer has taken the block again during the copy. */
 static bool
 copy_block(const struct history *h, unsigned char *to, const struct segment_block *sb)
 {

@@ -505,7 +505,7 @@ writer_main(struct daemon *d, int written)
 	int e;
 
 	prctl(PR_SET_NAME, "tnfwatch-write");
-	/* The writer must not hold these locks: the daemon may be started again meanwhile. */
+	/* The writer must not hold these locks: the daemon may be started again while the writer works. */
 	close(d->lock);
 	close(d->lock_run);
 	close(d->control);

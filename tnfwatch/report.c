@@ -114,7 +114,7 @@ reports_next(struct reports *r, const struct config *c)
 	int dir;
 
 	while (r->pid == 0 && r->n > 0) {
-		/* The incident may have been removed meanwhile, or may have why.txt. */
+		/* The incident may have been removed by now, or may have why.txt already. */
 		if ((dir = incident_open(c, r->list[0].id)) >= 0) {
 			if (faccessat(dir, parts[r->list[0].part].name, F_OK, 0) != 0)
 				r->pid = report_start(dir, &r->list[0]);

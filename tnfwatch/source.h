@@ -129,7 +129,7 @@ bool kernel_set_up(const struct config *, bool was_filtered, struct enabled *, c
 /* Switches on the probes that are meant and off, and adds them; switches off these. */
 bool kernel_more(const struct enable *, struct enabled *probes, char *why, size_t size);
 bool kernel_less(struct enabled *probes, char *why, size_t size);
-/* Maps the buffer until kernel_unmap(); meanwhile it cannot be removed.  NULL: 'why' says why
+/* Maps the buffer until kernel_unmap(); the buffer cannot be removed before that.  NULL: 'why' says why
    not. */
 struct kp *kernel_map(const void **base, size_t *bytes, char *why, size_t size);
 void kernel_unmap(struct kp *);		/* NULL is fine */

@@ -116,7 +116,7 @@ start_end(const struct config *c)
 }
 
 #define LOOK_MS		2
-#define WAIT_NS		(250 * MS)	/* others wait behind it, and start meanwhile */
+#define WAIT_NS		(250 * MS)	/* other processes wait behind it, and start while they wait */
 #define TICKS_MAX	10	/* of CPU time: that is a tenth of a second */
 
 /* True if the process may be making its ring.  The loader maps all objects before any of them runs:

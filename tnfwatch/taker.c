@@ -350,7 +350,7 @@ take_hold(const struct config_process *p, struct taker_report *r, tnfctl_handle_
 	return err == TNFCTL_ERR_NONE && p->fast ? tnfctl_import_add(*ret, "fast", NULL) : err;
 }
 
-/* Waits while the program is perhaps making its own ring (libtnfprobe/auto-watch.c).  A program of
+/* Waits as long as the program may be making its own ring (libtnfprobe/auto-watch.c).  A program of
    another user must not make one, so we do not wait for it; one with a seccomp filter does not make
    one, and gets its ring from us after the wait. */
 static void
@@ -436,7 +436,7 @@ taker_take(const struct taking *t, pid_t pid, unsigned section)
 	taker_tell(t->fd, &r);
 }
 
-/* Is the program new?  True once for each program of each process. */
+/* True once for each program of each process. */
 static bool
 is_new(struct taking *t, pid_t pid)
 {

@@ -38,7 +38,7 @@ struct snapshot {
 	uint32_t block_count;
 	uint64_t size;		/* of the copy: block_size * block_count */
 	uint32_t used;		/* blocks that hold something */
-	uint32_t blanked;	/* blocks taken meanwhile: left out */
+	uint32_t blanked;	/* blocks taken during the copy: left out */
 	struct live live;
 	struct live_use *seen;	/* by block, during a copy */
 	unsigned char *result;	/* by block: enum live_copied */

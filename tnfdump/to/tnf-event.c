@@ -423,7 +423,7 @@ keep_blocks(struct job *j)
 }
 
 /* Clears the remains of a failed try, which are no records.  If definitions were placed
-   after the event's blocks meanwhile, the blocks stay in the file, unused. */
+   after the event's blocks during that try, the blocks stay in the file, unused. */
 static void
 tnf_event_undo(struct job *j, uint32_t used)
 {
