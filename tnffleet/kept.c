@@ -20,12 +20,6 @@
 
 #define RECORD_YOUNG	(3600 * SECOND)	/* its incident may still be written */
 
-static char *
-agent_record_path(const struct agent *a, const char *question)
-{
-	return tnf_xasprintf("%s/%s", a->directory, question);
-}
-
 bool
 agent_record_read(const struct agent *a, const char *question, struct fleet_message *m)
 {
@@ -37,19 +31,20 @@ agent_record_read(const struct agent *a, const char *question, struct fleet_mess
 bool
 agent_record_write(const struct agent *a, const struct fleet_message *m)
 {
-	autofree char *temp = tnf_xasprintf("%s/.new", a->directory);
-	autofree char *path = agent_record_path(a, m->question);
+	autoclose int dir = open(a->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	size_t size;
 	autofree void *text = fleet_encode(m, &size);
-	FILE *f = text != NULL ? fopen(temp, "we") : NULL;
-	bool good = f != NULL && fwrite(text, 1, size, f) == size;
+	struct whole w;
+	int e = text == NULL ? ENOMEM : dir < 0 ? errno : tnf_whole_open(&w, dir, m->question);
 
-	if (f != NULL && fclose(f) != 0)
-		good = false;
-	good = good && rename(temp, path) == 0;
-	if (!good)
-		say("%s: %s", path, strerror(errno));
-	return good;
+	if (e == 0) {
+		if ((e = pwrite_all(w.fd, text, size, 0)) == 0)
+			e = tnf_whole_commit(&w);
+		tnf_whole_discard(&w);
+	}
+	if (e != 0)
+		say("%s/%s: %s", a->directory, m->question, strerror(e));
+	return e == 0;
 }
 
 static bool
@@ -63,7 +58,7 @@ sync_path(const char *path, int flags)
 void
 agent_record_sync(const struct agent *a, const char *question)
 {
-	autofree char *path = agent_record_path(a, question);
+	autofree char *path = tnf_xasprintf("%s/%s", a->directory, question);
 
 	/* The directory is synced, too, as it has the file's name. */
 	if (!sync_path(path, 0) || !sync_path(a->directory, O_DIRECTORY))
