@@ -62,7 +62,7 @@ process_has_raw(int proc, const char *pid)
 	return false;
 }
 
-/* Does anybody have a block device open for unbuffered I/O? */
+/* True if a process has a block device open for unbuffered I/O. */
 static bool
 kp_raw_is_open(void)
 {

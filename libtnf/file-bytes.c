@@ -108,7 +108,7 @@ struct unpack {
 	unsigned char	*in_buf, *out_buf;
 };
 
-/* Are these the first bytes of a file that zstd has compressed? */
+/* True if these are the first bytes of a file that zstd has compressed. */
 static bool
 tnf_zstd_is_magic(const unsigned char *p, uint64_t n)
 {

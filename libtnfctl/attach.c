@@ -304,7 +304,7 @@ attach_settle(struct proc *p)
 	return p->event == PROC_EXEC ? TNFCTL_ERR_NONE : err;
 }
 
-/* May the process have probes, as far as its list tells?  Before the linker begins to load,
+/* True if the process may have probes, as far as its list tells.  Before the linker begins to load,
    the list looks complete, but has the program and the linker at most. */
 static bool
 may_have_probes(const tnfctl_handle_t *h)
@@ -387,7 +387,7 @@ attach_once(struct proc *p, tnfctl_handle_t **ret)
 	return err == TNFCTL_ERR_ACCES ? attach_refused(pid) : err;
 }
 
-/* Has the process ended?  When a thread calls exec(), the leader's pid goes over to that thread,
+/* True if the process has ended.  When a thread calls exec(), the leader's pid goes over to that thread,
    and for an instant no leader has it. */
 static bool
 has_ended(pid_t pid, struct pollfd *end)

@@ -192,7 +192,7 @@ drop_lost(struct kp_uprobe_found *found, uint32_t lost)
 	}
 }
 
-/* Is there room for the probe in the area, or in another one? */
+/* True if there is room for the probe in the area, or in another one. */
 static bool
 has_room(struct making *m, const tnfctl_probe_t *p)
 {

@@ -288,7 +288,7 @@ go_to_start(tnfctl_handle_t *h)
 	tnfctl_control_refresh(h);
 }
 
-/* Is it in its linker? */
+/* True if the process is in its linker. */
 static bool
 is_starting(tnfctl_handle_t *h)
 {
@@ -395,7 +395,7 @@ not_patched(const tnfctl_probe_t *p, tnfctl_errcode_t err, bool on)
 	    on ? "on" : "quite off", why);
 }
 
-/* Is the function's other probe on, which needs the same jump? */
+/* True if the function's other probe is on, which needs the same jump. */
 static bool
 other_is_on(const tnfctl_probe_t *p)
 {

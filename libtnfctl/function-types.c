@@ -283,8 +283,8 @@ tnfctl_number_type(unsigned size, bool sign)
 	return i < 0 ? NULL : types[i][sign];
 }
 
-/* Is a structure's first number known to be no floating-point number?  Then the structure does
-   not consist of such numbers alone. */
+/* True if a structure's first number is known to be no floating-point number, so that the structure
+   does not consist of such numbers alone. */
 static bool
 begins_with_whole(Dwarf_Die *structure)
 {
@@ -361,7 +361,7 @@ is_word(const char *s)
 	    "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == strlen(s);
 }
 
-/* Is the result too large for registers?  Then the address of its place is the first
+/* True if the result is too large for registers: then the address of its place is the first
    argument. */
 static bool
 result_is_in_memory(Dwarf_Die *function)

@@ -62,7 +62,7 @@ void	tnfctl_imports_finder(void);
    'fd', by the name 'path'.  False: no memory. */
 bool	tnfctl_imports_add_usdt(tnfctl_handle_t *, int fd, const struct maps *, const struct mapping *,
 	    const char *path);
-/* Has a USDT probe of the process yet to be looked at, whether it can be a fast one?  decide: looks
+/* True if it is not known so far whether a USDT probe of the process can be a fast one.  decide: looks
    at all of its file.  'run': see tnfctl_fast_none(); without it the question may stay open. */
 bool	tnfctl_import_undecided(const tnfctl_handle_t *, const tnfctl_probe_t *);
 void	tnfctl_import_decide(tnfctl_handle_t *, tnfctl_probe_t *, bool run);

@@ -308,7 +308,7 @@ tnfctl_proc_run_for(struct proc *p, long us)
 	tnfctl_proc_stop(p);
 }
 
-/* Has it, or a thread of it, an event to tell, for which it must stand still? */
+/* True if the process, or a thread of it, has an event to tell, for which it must stand still. */
 static bool
 has_event(struct proc *p)
 {

@@ -303,7 +303,8 @@ void	tnfctl_plant_clear(struct proc *);
 /* Takes the one that was there at the birth of a child, which is stopped, out of the child,
    unless the child has its mother's memory. */
 void	tnfctl_plant_clean(struct proc *mother, pid_t child, const struct plant *);
-/* Has the thread stopped at it?  If so, the thread is now where it would be without it. */
+/* True if the thread has stopped at the planted instruction; the thread is then where it would be
+   without the instruction. */
 bool	tnfctl_plant_hit(const struct proc *, const struct thread *, int signal);
 
 /* filter.c: why events might kill a thread of the stopped process; NULL: none will be. */
@@ -321,7 +322,8 @@ bool	tnfctl_proc_read(struct proc *, uintptr_t, void *, size_t);
 /* Reads quickly what can be read so, from the first byte on, and returns how many bytes that are. */
 size_t	tnfctl_proc_read_some(struct proc *, uintptr_t, void *, size_t);
 bool	tnfctl_proc_write(struct proc *, uintptr_t, const void *, size_t);
-/* Do all of its threads that we know of stand still, so that it can call neither exec() nor anything? */
+/* True if all threads that we know of stand still, so that the process can call neither exec() nor
+   anything else. */
 bool	tnfctl_proc_stands(const struct proc *);
 /* Writes at most PROC_PIECES pieces of data, each from one place of ours to one of the same size. */
 #define PROC_PIECES	1024u	/* IOV_MAX */

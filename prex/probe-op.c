@@ -111,7 +111,8 @@ decide(struct shell *sh, tnfctl_handle_t *h, tnfctl_probe_t *p, struct tnf_probe
 	return err;
 }
 
-/* Has a probe been switched that could not be made a fast one, so that the kernel is to have it? */
+/* True if a probe has been switched that could not be made a fast one, so that the kernel is to have
+   it. */
 static bool
 is_kernels_now(tnfctl_handle_t *h, tnfctl_probe_t *p, struct tnf_probe_attrs *attrs)
 {

@@ -164,7 +164,7 @@ tnfctl_arch_forget(struct thread *t)
 	t->asleep.call = NO_CALL;
 }
 
-/* Does it stand where the sleep, of which we know, has been interrupted? */
+/* True if the thread stands where the sleep that we know of was interrupted. */
 static bool
 was_asleep(const struct thread *t, const struct user_regs_struct *r)
 {
