@@ -25,7 +25,7 @@ struct attempt {
 	char	 log[PROGRAMS_MAX][LOG_SIZE];
 };
 
-/* Which of the programs that one probe has alone is it?  KP_RAW_PROGRAMS: none. */
+/* Returns which of the programs that one probe has alone it is; KP_RAW_PROGRAMS: none. */
 static unsigned
 raw_number(const struct bpf_program *p)
 {

@@ -200,7 +200,7 @@ follow(struct way *w, __u32 id, const char *s, const char *end)
 	return end_at(w, t);
 }
 
-/* Which argument has this name?  Without a name in the kernel's types it is called arg0, arg1, ...
+/* Returns the number of the argument with this name.  Without a name in the kernel's types it is called arg0, arg1, ...
    0: none; the first of the prototype is no argument of the tracepoint. */
 static unsigned
 find_argument(const struct btf *btf, const struct btf_type *proto, const char *name, size_t len)

@@ -218,7 +218,7 @@ next_sorted(struct cursor *c)
 static bool
 cursor_next(struct cursor *c)
 {
-	/* The block has been taken over since: its other events belong to another lap. */
+	/* A writer has taken the block again: its other events belong to another lap. */
 	if (file_block(c->walk.file, c->walk.block).generation !=
 	    c->walk.generation) {
 		if (c->order != NULL ? c->at < c->n_order :

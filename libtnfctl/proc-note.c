@@ -227,7 +227,7 @@ after_exec(struct proc *p, unsigned int options)
 		.tid = p->pid, .stopped = true, .options = options };
 }
 
-/* Did the breakpoint register fire? */
+/* True if the breakpoint register fired. */
 static bool
 hit_breakpoint(struct thread *t, int signal)
 {

@@ -104,7 +104,7 @@ open_and_map(const char *path, uint64_t size, int fd, struct file **ret)
 	return error;
 }
 
-/* The same at another address, for a child of a fork within a hit. */
+/* Maps the same file at another address, for a child of a fork within a hit. */
 int
 tnf_file_again(const struct file *f, struct file **ret)
 {
@@ -126,8 +126,8 @@ tnf_file_gone(const struct file *f)
 	    MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0) != MAP_FAILED;
 }
 
-/* Tells this file from others in the same memory, and need not be secret: where a
-   filter watches, to ask the kernel for random bytes may be the process's end. */
+/* A number that tells this file from others that were in the same memory.  It need not be secret, so it
+   is not random: a seccomp filter might kill the process for asking the kernel for random bytes. */
 static uint64_t
 make_cookie(const struct file *f, const struct tnf_ext *x)
 {
@@ -230,7 +230,7 @@ set_up(const struct file *f)
  */
 static struct sigaction before;
 
-/* Did an instruction of this thread raise the signal?  Others come from kill(), or from
+/* True if an instruction of this thread raised the signal.  Other such signals come from kill(), or from
    memory that went bad somewhere. */
 static bool
 is_fault(const siginfo_t *info)
@@ -295,7 +295,7 @@ tnf_file_open(const char *path, uint64_t size, int fd)
 		return error;
 	tnf_tag_forget();
 	__atomic_store_n(&tnf_p.file, f, __ATOMIC_RELEASE);
-	/* Broken meanwhile: see process.c, leave_hit(). */
+	/* The state is broken by now if a handler has forked: see process.c, leave_hit(). */
 	error = _tnf_process_control.state == TNF_PROC_BROKEN ? ECHILD :
 	    set_up(f);
 	if (error != 0) {
@@ -310,8 +310,9 @@ tnf_file_open(const char *path, uint64_t size, int fd)
 }
 
 /*
- * Definitions keep their places, so that all who know a place need not hear of
- * the new file.  The directory first: what it leads to has been there before.
+ * Copies definitions to the same places in the new file, so that whoever knows a place need not
+ * hear of the new file.  The directory is copied first: the definitions to which it leads were there
+ * before.
  */
 static int
 copy_definitions(const struct file *from, const struct file *to)
@@ -363,9 +364,9 @@ file_fill(const struct file *from, const struct file *to)
 }
 
 /*
- * Another file for a process that has one.  A hit that is in progress goes on
- * in the old one, which therefore stays mapped, as some before it do.  Who
- * still writes to one that is older than these writes nowhere.
+ * Gives another file to a process that has one.  A hit that is in progress goes on in the old
+ * file, which therefore stays mapped, as some files before it do.  In place of files that are
+ * older than these there is memory: a hit that still writes there is lost.
  */
 int
 tnf_file_switch(const char *path, uint64_t size, int fd)
@@ -380,7 +381,7 @@ tnf_file_switch(const char *path, uint64_t size, int fd)
 		return EBUSY;
 	}
 	error = file_fill(old, new);
-	/* Cut off while it was read: part of it was zeros. */
+	/* The old file was cut off while it was read: part of it was zeros. */
 	if (error == 0 && _tnf_process_control.state == TNF_PROC_BROKEN)
 		error = EFAULT;
 	if (error == 0) {

@@ -265,7 +265,8 @@ target_close(struct shell *sh)
 	fflush(stdout);
 	if (sh->mode == MODE_KERNEL)
 		check_kernel(sh);
-	/* If a process that records was to have another file, that needs no command. */
+	/* A process that records gets the other file that the user has named, even if no command has
+	   needed it. */
 	if (sh->plan.exchange && !sh->gone && sh->at_quit != TNFCTL_TARG_KILL && ending_signal() == 0)
 		trace_make(sh);
 	close_family(sh);
@@ -275,7 +276,7 @@ target_close(struct shell *sh)
 	trace_context_put(sh);
 	err = tnfctl_close(sh->target, sh->at_quit);
 	sh->target = NULL;
-	/* Threads deep in the kernel are let go by our end. */
+	/* BUSY: the kernel lets go of threads that sleep deep in it when prex ends. */
 	if (err == TNFCTL_ERR_NONE || err == TNFCTL_ERR_BUSY) {
 		/* A target that we attached to has a parent, which keeps it in its session. */
 		if (sh->at_quit == TNFCTL_TARG_SUSPEND && sh->started && !sh->gone)

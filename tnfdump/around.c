@@ -75,7 +75,7 @@ around_leave(struct doing *t, const char *name)
 {
 	unsigned i = t->depth < DEPTH_MAX ? t->depth : DEPTH_MAX;
 
-	/* Operations that began within it and have no end are over, too. */
+	/* Operations that began within the one that ends, and have no end, are over, too. */
 	while (i > 0 && t->operations[i - 1] != name)
 		i--;
 	if (i > 0)

@@ -399,7 +399,7 @@ ask_chunk(struct ask *a, struct ask_host *h, const struct fleet_file *f, int fd,
 	return good;
 }
 
-/* Nothing has come since 'last': is it time to give up? */
+/* True if nothing has come since 'last' for so long that it is time to give up. */
 static bool
 ask_gives_up(const struct ask *a, struct ask_host *h, int64_t last)
 {

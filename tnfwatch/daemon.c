@@ -28,7 +28,7 @@
 #define LOCK_TRIES	40
 #define PAGE_EVENTS	100000.0
 #define PAGE_BEFORE	(10 * SECOND)
-#define PAGE_AFTER	(250 * MS)	/* the note of the firing comes later than it */
+#define PAGE_AFTER	(250 * MS)	/* the note of a firing comes later than the firing */
 #define SAME_LOOKS	20	/* in the time of same_cause */
 #define CAUSES_MAX	1000	/* of a trigger, that are remembered */
 #define MALLOC_LARGE	(128 << 10)	/* bytes: pages of their own */
@@ -130,7 +130,7 @@ window_begin(struct daemon *d, const char *name, int64_t time, int64_t after)
 	d->window.id = incident_name(d->config, name, now_wall() - (now - time), is_written, d);
 }
 
-/* Extends the window, as when that of a question becomes a trigger's, too. */
+/* Extends the window, for example if the window of a question becomes that of a trigger, too. */
 static void
 window_extend(struct daemon *d, int64_t until)
 {
@@ -718,8 +718,8 @@ daemon_end(struct daemon *d)
 
 	notify("STOPPING=1");
 	actions_care(d, INT64_MAX);
-	/* The rest may take long, and we do not look at the rings of programs that start
-	   meanwhile. */
+	/* The rest may take long, and we do not look at the rings of programs that start during that
+	   time. */
 	start_end(d->config);
 	if (d->start >= 0)
 		close(d->start);

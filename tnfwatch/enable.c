@@ -185,7 +185,7 @@ enable_probe(const struct enable *e, tnfctl_handle_t *h, tnfctl_probe_t *p, stru
 	return enable_one(h, p, &(struct enable_run){ .enable = e, .done = done });
 }
 
-/* How many words have meant no probe so far? */
+/* The number of words that have meant no probe so far. */
 static unsigned
 unused_words(const struct enable *e, const bool *used)
 {

@@ -267,7 +267,7 @@ comm_of(void *source, const struct tnf_event *ev)
 	return source_comm(source, ev);
 }
 
-/* Did a process of the section write the event, or begin what the event is about? */
+/* True if a process of the section wrote the event, or began what the event is about. */
 static bool
 is_of(void *source, const char *section, const struct tnf_event *ev)
 {
