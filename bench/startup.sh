@@ -34,9 +34,9 @@ still() { "$b/bench/attach" "$1" 9 | grep -Eo '[0-9]+\.[0-9]+' | head -n 1; }
 # what their pages take.
 functions()	# ROUND
 {
-	redis-server --port 0 --save '' --dir "$out" >/dev/null 2>&1 9>&- & victim=$!
+	redis-server --port 0 --unixsocket "$out/redis" --save '' --dir "$out" >/dev/null 2>&1 9>&- & victim=$!
 	sleep 0.5
-	"$b/bench/still" $victim 10000 9 >"$out/stood" 2>"$BENCH_TMP/err" ||
+	"$b/bench/still" $victim 10000 5 >"$out/stood" 2>"$BENCH_TMP/err" ||
 		failed "functions on ($(tail -n 1 "$BENCH_TMP/err"))"
 	kill $victim 2>/dev/null
 	wait $victim 2>/dev/null

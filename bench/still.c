@@ -273,7 +273,7 @@ main(int argc, char **argv)
 		kill(target, SIGCONT);
 	}
 	switch_all(false, false, NULL);
-	printf("attach to them,%.3f\n%zu functions on,%.3f\n%zu functions off,%.3f\n%zu pages read and written,%.3f\n",
-	    on.attach, wanted, on.set, wanted, off.set, n, floor);
+	printf("attach to them,%.3f\n%zu functions on,%.3f\n%zu functions off,%.3f\ntheir pages read and written,%.3f\n",
+	    on.attach, wanted, on.set, wanted, off.set, floor);
 	return 0;
 }
