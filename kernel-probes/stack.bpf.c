@@ -357,18 +357,18 @@ static __always_inline u32 stack_unwind(struct frames *f, struct task_struct *t,
 /* (__noinline: see README.) */
 __noinline int stack_kernel(u32 depth, u32 key, u32 kernel, u32 got)
 {
-	struct task_struct *t = bpf_get_current_task_btf();
 	struct frames *f = my_frames(depth);
 	u32 have, asked = kernel + FRAMES_OURS;
 
 	if (!with_stacks || f == NULL || kernel > KP_STACK_MAX)
 		return 0;
 	if (read_once(f->base) == 0)
-		got = stack_unwind(f, t, asked);
+		got = stack_unwind(f, bpf_get_current_task_btf(), asked);
 	have = got / sizeof f->pc[0];
 	f->from = have == 0 ? 0 : frames_above(f);
 	if (read_once(f->base) != 0)
-		known_learn(depth, stack_call(t, key), asked, f->from, have);
+		known_learn(depth, stack_call(bpf_get_current_task_btf(), key), asked, f->from,
+		    have);
 	stack_have(f, have, kernel);
 	return 0;
 }
