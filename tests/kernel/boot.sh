@@ -22,7 +22,11 @@
 #
 # (boot-tests.sh, beside this one, wants more: its head says what.)
 #
-# TNF_QEMU is more arguments of qemu, TNF_APPEND of the kernel; qemu runs under TNF_NICE
+# While the kernel changes its own code, which it does at each tracepoint that is switched, one CPU
+# may trap on an instruction that another has replaced already (Oops: int3): then say
+# TNF_QEMU='-accel tcg,thread=single'.
+#
+# TNF_QEMU is more arguments of qemu, TNF_APPEND of the kernel (no_timer_check: on a busy machine); qemu runs under TNF_NICE
 # (nice).  TNF_DISK is the size of the disk (1G).  TNF_REBOOT=1 lets the machine start again, with what its memory has: the command
 # finds /scratch as it left it.
 #
