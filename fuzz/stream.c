@@ -25,6 +25,22 @@ overwrite(uint8_t *file, size_t size, const struct tnf_file *f)
 	memset(file + size - size / 3, 0, size / 3);
 }
 
+static bool
+is_odd(void *arg, const struct tnf_probe *p)
+{
+	return p->id % 2 != 0;
+}
+
+static void
+take(void *arg, const struct tnf_event *ev)
+{
+	struct tnf_value v;
+
+	for (unsigned i = 0; i < ev->probe->n_members; i++)
+		tnf_event_value(ev, i, &v);
+	tnf_event_there(ev);
+}
+
 /* A file that changes between looks: half of it is not there yet at first. */
 static void
 follow(const uint8_t *data, size_t size)
@@ -47,9 +63,9 @@ follow(const uint8_t *data, size_t size)
 		memcpy(file, data, size);
 		tnf_stream_refresh(s, INT64_MIN, &progress);
 		overwrite(file, size, f);
+		tnf_stream_want(s, is_odd, NULL);
 		tnf_stream_refresh(s, INT64_MAX, &progress);
-		while (tnf_stream_next(s, &ev) == 1)
-			;
+		tnf_stream_each(s, take, NULL);
 		tnf_file_summary(f, &sum);
 	}
 	tnf_stream_close(s);

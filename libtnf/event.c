@@ -55,6 +55,23 @@ tnf_event_time(struct event_clock *c, const struct walk *w, int64_t *time)
 	return EVENT_OK;
 }
 
+TNF_API bool
+tnf_event_there(const struct tnf_event *ev)
+{
+	struct tnf_file *f = ev->file;
+	struct block b = file_block(f, file_block_off(f, ev->pos));
+	struct walk w = { .file = f, .block = b.off, .generation = b.generation, .next = ev->pos,
+	    .end = b.off + b.used };
+	struct event_clock clock = { 0 };
+	int64_t time;
+
+	/* What was read of the event before was read before this look. */
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	return walk_next(&w) == WALK_RECORD && w.pos == ev->pos && walk_is_event(&w) &&
+	    w.type->probe == ev->probe && tnf_event_time(&clock, &w, &time) == EVENT_OK &&
+	    file_shifted(f, time) == ev->time;
+}
+
 #define CACHED	256u
 /* 146 years: the difference of two events' times cannot overflow. */
 #define TIME_MAX	((INT64_C(1) << 62) - (INT64_C(1) << 33))

@@ -123,8 +123,32 @@ wait_more(struct follow *fo)
 	return 0;
 }
 
-static int
-wait_for(tnf_stream_t *s, const struct walk *w, const struct event_clock *c, int64_t time)
+/* Are events of this type to be handed out?  The caller is asked once. */
+static bool
+ask_wanted(tnf_stream_t *s, const struct walk *w)
+{
+	struct tnf_probe *p = w->type->probe;
+
+	/* Without memory for the probe, whoever takes the event fails. */
+	if (p == NULL && (p = tnf_probe_of(s, w->file, w->type)) == NULL)
+		return true;
+	w->type->asked = s->follow.asking;
+	w->type->wanted = s->follow.want(s->follow.want_arg, p);
+	return w->type->wanted;
+}
+
+static inline bool
+is_wanted(tnf_stream_t *s, const struct walk *w)
+{
+	if (s->follow.want == NULL)
+		return true;
+	return w->type->asked == s->follow.asking ? w->type->wanted : ask_wanted(s, w);
+}
+
+/* 'like' is an event of the same block that has the schedule record at 'sched_pos'. */
+static inline int
+wait_for(tnf_stream_t *s, const struct walk *w, const struct event_clock *c, int64_t time,
+    struct waiting *like, uint32_t *sched_pos)
 {
 	struct follow *fo = &s->follow;
 	struct waiting *e;
@@ -132,11 +156,16 @@ wait_for(tnf_stream_t *s, const struct walk *w, const struct event_clock *c, int
 
 	if (fo->n == fo->room && (err = wait_more(fo)) != 0)
 		return err;
+	if (*sched_pos != c->sched_pos || w->type->probe == NULL) {
+		if (!tnf_stream_fill(s, &like->ev, time, w, &c->sched))
+			return TNF_ERR_ALLOCFAIL;
+		*sched_pos = c->sched_pos;
+	}
+	like->ev.time = time;
+	like->ev.probe = w->type->probe;
+	like->ev.pos = w->pos;
 	e = &fo->list[fo->n];
-	if (!tnf_stream_fill(s, &e->ev, time, w, &c->sched))
-		return TNF_ERR_ALLOCFAIL;
-	e->block = w->block;
-	e->generation = w->generation;
+	*e = *like;
 	/* The events of one thread mostly are in order. */
 	if (fo->n > 0 && e[-1].ev.time >= time && by_time(e - 1, e) > 0)
 		fo->unsorted = true;
@@ -152,6 +181,8 @@ take_rest(tnf_stream_t *s, struct tnf_file *f, uint32_t off,
 {
 	struct seen *seen = &f->seen[off >> f->block_shift];
 	struct event_clock clock = { 0 };
+	struct waiting like = { .block = off };
+	uint32_t sched_pos = 0;
 	enum walk_status r;
 	struct walk w;
 	int64_t time;
@@ -159,18 +190,24 @@ take_rest(tnf_stream_t *s, struct tnf_file *f, uint32_t off,
 
 	if (tnf_walk_start(&w, f, off) != WALK_RECORD)
 		return 0;
+	like.generation = w.generation;
 	if (w.generation == seen->generation && seen->used > f->block_header_size)
 		w.next = off + seen->used;
 	seen->generation = w.generation;
 	seen->used = w.end - off;
-	while ((r = tnf_walk_next(&w)) >= WALK_RECORD) {
-		if (r != WALK_RECORD || !walk_is_event(&w) || (!event_time_again(&clock, &w, &time) &&
-		    tnf_event_time(&clock, &w, &time) != EVENT_OK))
+	while ((r = walk_next(&w)) >= WALK_RECORD) {
+		if (r != WALK_RECORD || !walk_is_event(&w))
+			continue;
+		if (!is_wanted(s, &w)) {
+			ret->events++;
+			continue;
+		}
+		if (!event_time_again(&clock, &w, &time) && tnf_event_time(&clock, &w, &time) != EVENT_OK)
 			continue;
 		if (time < s->follow.handed_out)
 			ret->late++;
 		ret->events++;
-		if ((err = wait_for(s, &w, &clock, time)) != 0)
+		if ((err = wait_for(s, &w, &clock, time, &like, &sched_pos)) != 0)
 			return err;
 	}
 	return 0;
@@ -377,6 +414,14 @@ tnf_stream_refresh(tnf_stream_t *s, int64_t until, struct tnf_progress *ret)
 	return 0;
 }
 
+TNF_API void
+tnf_stream_want(tnf_stream_t *s, tnf_stream_want_fn *fn, void *arg)
+{
+	s->follow.want = fn;
+	s->follow.want_arg = arg;
+	s->follow.asking++;
+}
+
 TNF_API size_t
 tnf_stream_waiting(const tnf_stream_t *s)
 {
@@ -434,6 +479,38 @@ tnf_follow_next(tnf_stream_t *s, struct tnf_event *ev)
 	}
 	fo->handed_out = ev->time;
 	return 1;
+}
+
+int
+tnf_follow_each(tnf_stream_t *s, const struct visit *v)
+{
+	struct follow *fo = &s->follow;
+	const struct waiting *e;
+	struct tnf_event ev;
+	struct tnf_file *f;
+	int r;
+
+	while (!merge_is_over(&s->merge)) {
+		if ((r = tnf_follow_next(s, &ev)) != 1)
+			return -r;
+		long_forget(s->files, s->n_files);
+		v->fn(v->arg, &ev);
+	}
+	for (; fo->at < fo->n; fo->at++) {
+		e = &fo->list[fo->at];
+		f = e->ev.file;
+		if (file_generation(f, e->block) != e->generation) {
+			tnf_follow_lost(f, e->block, e->generation);
+			continue;
+		}
+		if (e->ev.time > fo->until)
+			break;
+		fo->handed_out = e->ev.time;
+		v->fn(v->arg, &e->ev);
+		if (f->longs != NULL)
+			tnf_long_done(f);
+	}
+	return 0;
 }
 
 void

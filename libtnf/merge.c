@@ -187,7 +187,7 @@ next_in_file(struct cursor *c)
 {
 	enum walk_status r;
 
-	while ((r = tnf_walk_next(&c->walk)) >= WALK_RECORD)
+	while ((r = walk_next(&c->walk)) >= WALK_RECORD)
 		if (r == WALK_RECORD && walk_is_event(&c->walk) &&
 		    (event_time_again(&c->clock, &c->walk, &c->time) ||
 		    tnf_event_time(&c->clock, &c->walk, &c->time) == EVENT_OK)) {

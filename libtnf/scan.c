@@ -130,7 +130,7 @@ scan_block(tnf_stream_t *s, struct walk *w, struct tally *t, struct damage *d)
 	struct event_clock clock = { 0 };
 	enum walk_status r;
 
-	while ((r = tnf_walk_next(w)) != WALK_END) {
+	while ((r = walk_next(w)) != WALK_END) {
 		if (r == WALK_BAD) {
 			tnf_damage_add(d, w->file, w->block, DAMAGE_REST);
 			break;

@@ -250,8 +250,8 @@ tnf_stream_each(tnf_stream_t *s, tnf_stream_each_fn *fn, void *arg)
 	struct tnf_event ev;
 	int r;
 
-	if (s->siblings.n == 0 && !s->follow.on) {
-		r = tnf_merge_visit(&s->merge, &v);
+	if (s->siblings.n == 0) {
+		r = s->follow.on ? tnf_follow_each(s, &v) : tnf_merge_visit(&s->merge, &v);
 		tell_damage(s);
 		return r;
 	}

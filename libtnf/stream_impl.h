@@ -159,11 +159,17 @@ struct follow {
 	unsigned refreshes;
 	int64_t	 until;			/* later ones are not handed out yet */
 	int64_t	 handed_out;		/* time of the latest */
+	tnf_stream_want_fn *want;	/* or NULL: all events are wanted */
+	void	*want_arg;
+	unsigned asking;		/* how often 'want' was set: what a type was asked before
+					   counts no more */
 };
 
 /* Hands out the next event, of those that were there at first and those that have come since;
    as tnf_stream_next(). */
 int  tnf_follow_next(tnf_stream_t *, struct tnf_event *);
+/* Shows all events that tnf_follow_next() would hand out.  0 or an error. */
+int  tnf_follow_each(tnf_stream_t *, const struct visit *);
 void tnf_follow_done(struct follow *);
 /* Notes that a block was taken over before all events found in it were handed out. */
 void tnf_follow_lost(struct tnf_file *, uint32_t off, uint32_t generation);

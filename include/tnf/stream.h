@@ -157,7 +157,9 @@ int tnf_stream_add_mem(tnf_stream_t *, const void *base, size_t size,
 void tnf_stream_lazily(tnf_stream_t *, uint64_t size);
 /*
  * Shows 'fn' each event, before any was asked for, in whatever order is the fastest: large
- * files are then read block after block, and once.  0 or TNF_ERR_*.
+ * files are then read block after block, and once.  Of files that are followed it shows, each
+ * time, what tnf_stream_next() would hand out, in the same order; 'fn' must not call
+ * tnf_stream_refresh().  0 or TNF_ERR_*.
  */
 typedef void tnf_stream_each_fn(void *arg, const struct tnf_event *);
 int  tnf_stream_each(tnf_stream_t *, tnf_stream_each_fn *, void *arg);
@@ -187,6 +189,14 @@ int  tnf_stream_refresh(tnf_stream_t *, int64_t until, struct tnf_progress *);
 /* How many of the events that refreshes have found have not been handed out yet. */
 size_t tnf_stream_waiting(const tnf_stream_t *);
 
+/*
+ * Events of which probes refreshes are to hand out, from now on: those for which fn() says so,
+ * which is asked once for each definition of a probe.  Other events are only counted
+ * (tnf_progress.events), which takes a fraction of the time.  NULL: all, as at first.
+ */
+typedef bool tnf_stream_want_fn(void *arg, const struct tnf_probe *);
+void tnf_stream_want(tnf_stream_t *, tnf_stream_want_fn *, void *arg);
+
 /* The next event in order of time; events of equal time come in the order in which
    the files were added, then of their offsets.  1: *ev is filled; 0: there is no
    further one; negative: minus an errno or TNF_ERR_* code. */
@@ -201,6 +211,9 @@ struct tnf_probe *tnf_stream_probe(tnf_stream_t *, unsigned id);
    blob of several pieces is put together in memory, once, as long as these take no
    more than the file itself; beyond that its first piece is what is returned. */
 bool tnf_event_value(const struct tnf_event *, unsigned i, struct tnf_value *);
+/* Is the event still where it was?  Of a file that is being written, what tnf_event_value() gave
+   before is sound if this says so after it has been copied. */
+bool tnf_event_there(const struct tnf_event *);
 bool tnf_value_item(const struct tnf_file *, const struct tnf_value *,
     unsigned i, struct tnf_value *);
 

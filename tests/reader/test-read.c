@@ -405,6 +405,96 @@ START_TEST(first_pass_waits)
 }
 END_TEST
 
+static bool
+is_wanted(void *arg, const struct tnf_probe *p)
+{
+	const char *name = arg;
+
+	return strcmp(p->name, name) == 0;
+}
+
+struct shown {
+	unsigned n;
+	int64_t time[4];
+	struct tnf_event last;
+};
+
+static void
+show(void *arg, const struct tnf_event *ev)
+{
+	struct shown *s = arg;
+
+	ck_assert_uint_lt(s->n, 4);
+	s->time[s->n++] = ev->time;
+	s->last = *ev;
+}
+
+/* Of what is added to a file, events of a probe that is not wanted are counted only; the choice
+   may change.  An event is where it was until its block is taken over. */
+START_TEST(wanted)
+{
+	struct mk_opts o = { .data_blocks = 2 };
+	struct mk *m = mk_new(&o);
+	struct mk_thread t = { .pid = 1, .lwpid = 1, .tid = 1 }, u = { .pid = 1, .lwpid = 2, .tid = 2 };
+	unsigned p = mk_probe(m, "p", "", "i:tnf_int32"), q = mk_probe(m, "q", "", "s:tnf_string");
+	struct tnf_progress progress;
+	struct shown shown = { .n = 0 };
+	unsigned char *bytes;
+	tnf_stream_t *s;
+	size_t n;
+
+	bytes = mk_bytes(m, &n);
+	ck_assert(mk_event(m, &t, q, 1000, "first"));
+	ck_assert_int_eq(tnf_stream_new(&s), 0);
+	tnf_stream_follow(s);
+	ck_assert_int_eq(tnf_stream_add_mem(s, bytes, n, "one", NULL), 0);
+	tnf_stream_want(s, is_wanted, (char *)(uintptr_t)"p");
+	ck_assert(mk_event(m, &t, p, 2000, (int64_t)2));
+	ck_assert(mk_event(m, &t, q, 3000, "left out"));
+	ck_assert(mk_event(m, &u, p, 4000, (int64_t)4));
+	ck_assert(mk_event(m, &t, p, 5000, (int64_t)5));
+	ck_assert_int_eq(tnf_stream_refresh(s, 4500, &progress), 0);
+	ck_assert_uint_eq(progress.events, 4);
+	ck_assert_uint_eq(tnf_stream_waiting(s), 3);
+	ck_assert_int_eq(tnf_stream_each(s, show, &shown), 0);
+	ck_assert_uint_eq(shown.n, 3);
+	ck_assert_int_eq(shown.time[0], 1000);
+	ck_assert_int_eq(shown.time[1], 2000);
+	ck_assert_int_eq(shown.time[2], 4000);
+	ck_assert_uint_eq(shown.last.lwpid, 2);
+	ck_assert_int_eq(value(&shown.last, 0).u.i, 4);
+	ck_assert(tnf_event_there(&shown.last));
+	shown.last.time++;
+	ck_assert(!tnf_event_there(&shown.last));
+
+	shown.n = 0;
+	tnf_stream_want(s, is_wanted, (char *)(uintptr_t)"q");
+	ck_assert(mk_event(m, &t, p, 6000, (int64_t)6));
+	ck_assert(mk_event(m, &t, q, 7000, "last"));
+	ck_assert_int_eq(tnf_stream_refresh(s, 9000, &progress), 0);
+	ck_assert_uint_eq(progress.events, 2);
+	ck_assert_int_eq(tnf_stream_each(s, show, &shown), 0);
+	ck_assert_uint_eq(shown.n, 2);
+	ck_assert_int_eq(shown.time[0], 5000);	/* it was wanted when it was found */
+	ck_assert_uint_eq(shown.last.lwpid, 1);
+	ck_assert_str_eq(shown.last.probe->name, "q");
+	ck_assert_int_eq(tnf_stream_each(s, show, &shown), 0);
+	ck_assert_uint_eq(shown.n, 2);
+
+	shown.n = 0;
+	tnf_stream_want(s, NULL, NULL);
+	ck_assert(mk_event(m, &t, p, 8000, (int64_t)8));
+	ck_assert_int_eq(tnf_stream_refresh(s, 9000, &progress), 0);
+	ck_assert_int_eq(tnf_stream_each(s, show, &shown), 0);
+	ck_assert_uint_eq(shown.n, 1);
+	ck_assert(tnf_event_there(&shown.last));
+	mk_put32(m, mk_data_start(m) + 8, 16);	/* taken, and still empty */
+	ck_assert(!tnf_event_there(&shown.last));
+	tnf_stream_close(s);
+	mk_free(m);
+}
+END_TEST
+
 static Suite *
 suite(void)
 {
@@ -420,6 +510,7 @@ suite(void)
 	tcase_add_loop_test(tc, laps, 0, 4);
 	tcase_add_test(tc, lost_while_waiting);
 	tcase_add_test(tc, lost_at_once);
+	tcase_add_test(tc, wanted);
 	tcase_add_loop_test(tc, siblings, 0, 2);
 	suite_add_tcase(su, tc);
 	return su;
