@@ -625,6 +625,21 @@ pairs_span(struct pairs *p, const struct tnf_probe *probe)
 	return r->role != PAIR_NONE ? r->name : NULL;
 }
 
+enum pair_role
+pairs_role(struct pairs *p, const struct tnf_probe *probe)
+{
+	return role_of(p, probe)->role;
+}
+
+bool
+pairs_match(struct pairs *p, const struct tnf_probe *start, const struct tnf_probe *end)
+{
+	const struct role a = *role_of(p, start), b = *role_of(p, end);
+
+	return a.role == PAIR_START && b.role == PAIR_END && a.rule == b.rule && a.name == b.name &&
+	    a.n_members == 0 && b.n_members == 0;
+}
+
 /* Events of the kernel of this machine are missing: ends may be among them, and later ends may be
    those of starts that are among them. */
 static void
@@ -669,17 +684,35 @@ pairs_awaited(const struct pairs *p)
 	return p->n_awaited;
 }
 
-void
-pairs_each_open(const struct pairs *p,
-    void (*fn)(void *, const struct pair_slice *), void *arg)
+/* Shows the kept starts from this one on. */
+static void
+each_from(struct open *o, void (*fn)(void *, const struct pair_slice *), void *arg)
 {
-	for (struct open *o = p->oldest; o != NULL; o = o->after) {
+	for (; o != NULL; o = o->after) {
 		struct pair_slice s = { o->rule, o->name, &o->start, o->start_at,
 		    0, o->in->id, true, true, &o->user };
 
 		if (o->keep == KEEP_ALL)
 			fn(arg, &s);
 	}
+}
+
+void
+pairs_each_open(const struct pairs *p,
+    void (*fn)(void *, const struct pair_slice *), void *arg)
+{
+	each_from(p->oldest, fn, arg);
+}
+
+void
+pairs_each_new(const struct pairs *p,
+    void (*fn)(void *, const struct pair_slice *), void *arg)
+{
+	struct open *first = NULL;
+
+	for (struct open *o = p->newest; o != NULL && o->user == NULL; o = o->before)
+		first = o;
+	each_from(first, fn, arg);
 }
 
 uint64_t

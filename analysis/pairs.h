@@ -86,6 +86,11 @@ void pairs_forget_thread(struct pairs *, const struct tnf_event *);
 /* The name of the slices that the probe's events begin or end; NULL: neither. */
 const char *pairs_span(struct pairs *, const struct tnf_probe *);
 
+/* What an event of the probe is, if it has the members of its rule. */
+enum pair_role pairs_role(struct pairs *, const struct tnf_probe *);
+/* Do events of these probes begin and end the same slices, which only threads tell apart? */
+bool pairs_match(struct pairs *, const struct tnf_probe *start, const struct tnf_probe *end);
+
 /* The i-th rule of pairs_add(), from 0; NULL: there are no more, or no pairs. */
 const struct pair_rule *pairs_rule(const struct pairs *, unsigned i);
 
@@ -100,6 +105,9 @@ enum pair_role pairs_feed(struct pairs *, const struct tnf_event *, unsigned kee
 /* Kept starts without an end so far: their number, and each of them, the oldest first. */
 size_t pairs_open(const struct pairs *);
 void pairs_each_open(const struct pairs *,
+    void (*fn)(void *arg, const struct pair_slice *), void *arg);
+/* Those of them whose client's pointer is NULL, if it was set for all that began before them. */
+void pairs_each_new(const struct pairs *,
     void (*fn)(void *arg, const struct pair_slice *), void *arg);
 uint64_t pairs_orphans(const struct pairs *);	/* ends without a start, kept */
 /* Kept starts of the kernel that were forgotten, because events are missing between them and any

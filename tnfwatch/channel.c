@@ -100,8 +100,8 @@ channel_free(struct channel *c)
 	free(c);
 }
 
-static bool
-is_wanted(struct channel *c, const struct tnf_probe *p)
+bool
+channel_wants(struct channel *c, const struct tnf_probe *p)
 {
 	size_t n = c->n_wanted;
 
@@ -228,7 +228,7 @@ channel_copy(struct channel *c, const struct blocks *b, const struct tnf_event *
 void
 channel_event(struct channel *c, const struct blocks *b, const struct tnf_event *ev)
 {
-	if (c != NULL && ev->probe != NULL && is_wanted(c, ev->probe) && !channel_copy(c, b, ev))
+	if (c != NULL && ev->probe != NULL && channel_wants(c, ev->probe) && !channel_copy(c, b, ev))
 		channel_without(c, ev->time);
 }
 

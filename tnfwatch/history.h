@@ -99,6 +99,8 @@ struct channel *channel_new(void);
 void channel_set(struct channel *, const struct enable *, int64_t keep);
 void channel_free(struct channel *);
 
+/* Does the channel remember events of this probe? */
+bool channel_wants(struct channel *, const struct tnf_probe *);
 /* To be called for each event of the kernel's ring 'b' as it is read. */
 void channel_event(struct channel *, const struct blocks *b, const struct tnf_event *);
 /* To be called when events were lost before they could be read. */

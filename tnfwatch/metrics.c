@@ -76,7 +76,7 @@ static const struct {
 	const char *name, *type, *help;
 	bool	(*value)(const struct source *, int64_t now, double *ret);
 } of_source[] = {
-	{ "source_events_total", "counter", "Events that triggers looked at.", events_of },
+	{ "source_events_total", "counter", "Events that were found in the buffer.", events_of },
 	{ "source_lost_total", "counter", "Events that could not be recorded.", lost_of },
 	{ "source_missed_blocks_total", "counter", "Blocks that were overwritten before tnfwatch "
 	  "read them.", missed_of },

@@ -22,6 +22,7 @@
 #define RETOLD_NS	(5 * SECOND)	/* for one that a process must have mapped: that takes time */
 #define RATE_NS		(1 * SECOND)
 #define BLOCKS_PASSED	200u		/* that a writer tries for one event (libtnfprobe/block.c) */
+#define REST		50	/* times what a look took, for a ring that is overwritten between two */
 #define WAITING_MAX	4000000u	/* events with times to come: somebody lies */
 
 /* A process can truncate the trace file that it has mapped, and so can everybody who may
@@ -140,11 +141,20 @@ source_kernel(char *why, size_t size)
 }
 
 static void
-source_close_stream(struct source *s)
+source_close_trigger(struct source *s)
 {
 	trigger_source_close(s->trigger);
-	tnf_stream_close(s->stream);
 	s->trigger = NULL;
+	s->chosen = s->fed = false;
+	if (s->stream != NULL)
+		tnf_stream_want(s->stream, NULL, NULL);
+}
+
+static void
+source_close_stream(struct source *s)
+{
+	source_close_trigger(s);
+	tnf_stream_close(s->stream);
 	s->stream = NULL;
 	s->file = NULL;
 }
@@ -311,8 +321,7 @@ source_open_trigger(struct source *s)
 void
 source_engine(struct source *s, struct trigger_engine *e)
 {
-	trigger_source_close(s->trigger);
-	s->trigger = NULL;
+	source_close_trigger(s);
 	s->engine = e;
 	source_open_trigger(s);
 }
@@ -322,6 +331,7 @@ static uint64_t source_lost(const struct source *);
 static void
 source_begin(struct source *s)
 {
+	struct tnf_summary sum;
 	struct blocks b;
 	int e;
 
@@ -340,6 +350,9 @@ source_begin(struct source *s)
 		source_too_large(s, b.size);
 		return;
 	}
+	/* Refreshes count those that come later. */
+	tnf_file_summary(s->file, &sum);
+	s->events += sum.events;
 	/* Events lost before tnfwatch watched are no news, unless their number cannot be
 	   true. */
 	if (blocks_open(&b, s->base, s->size) && b.start < s->fires_from)
@@ -398,34 +411,79 @@ source_measure(struct source *s, int64_t now)
 	s->rate_time = now;
 }
 
+/* Who reads events of this probe?  All others are kept as bytes, and not decoded. */
+static bool
+is_read(void *arg, const struct tnf_probe *p)
+{
+	const struct source *s = arg;
+
+	return (s->trigger != NULL && trigger_wants(s->trigger, p)) ||
+	    (s->channel != NULL && channel_wants(s->channel, p));
+}
+
+/* The triggers are shown one event at least, whichever it is: they count "elapsed" from it. */
+static void
+source_choose(struct source *s)
+{
+	if (s->chosen || (s->trigger != NULL && !s->fed))
+		return;
+	tnf_stream_want(s->stream, is_read, s);
+	s->chosen = true;
+}
+
+struct reading {
+	struct source *s;
+	struct blocks b;
+	bool	 channel;
+};
+
+static void
+source_take(void *arg, const struct tnf_event *ev)
+{
+	const struct reading *r = arg;
+	struct source *s = r->s;
+
+	if (r->channel)
+		channel_event(s->channel, &r->b, ev);
+	if (s->trigger == NULL)
+		return;
+	/* Events from before tnfwatch watched are history: they fire nothing.  The pairs
+	   that a living process has begun, and not ended, are taken up. */
+	if (ev->time >= s->fires_from) {
+		s->fed = true;
+		trigger_event(s->trigger, ev);
+	} else if (s->kind == SOURCE_PROCESS && s->ended == 0)
+		trigger_past(s->trigger, ev);
+}
+
+/* A ring that is overwritten between two looks, time and again, is read for a small part of the time:
+   of its events most are missed however much of a CPU that takes. */
+static void
+source_rest(struct source *s, bool missed, int64_t begun)
+{
+	int64_t now = now_mono();
+
+	s->rest = missed && s->lapped ? now + REST * (now - begun) : 0;
+	s->lapped = missed;
+	trigger_source_rests(s->trigger, s->rest > now);
+}
+
 static bool
 source_read(struct source *s, int64_t until)
 {
+	struct reading r = { .s = s };
+	int64_t begun = now_mono();
 	struct tnf_progress p;
-	struct tnf_event ev;
-	struct blocks b;
-	bool channel = s->channel != NULL && blocks_open(&b, s->base, s->size);
 	int e;
 
-	if ((e = tnf_stream_refresh(s->stream, until, &p)) != 0) {
+	r.channel = s->channel != NULL && blocks_open(&r.b, s->base, s->size);
+	source_choose(s);
+	if ((e = tnf_stream_refresh(s->stream, until, &p)) != 0 ||
+	    (e = tnf_stream_each(s->stream, source_take, &r)) != 0) {
 		source_break(s, tnf_error_message(e));
 		return false;
 	}
-	while ((e = tnf_stream_next(s->stream, &ev)) == 1) {
-		s->events++;
-		if (channel)
-			channel_event(s->channel, &b, &ev);
-		/* Events from before tnfwatch watched are history: they fire nothing.  The pairs
-		   that a living process has begun, and not ended, are taken up. */
-		if (s->trigger != NULL && ev.time >= s->fires_from)
-			trigger_event(s->trigger, &ev);
-		else if (s->trigger != NULL && s->kind == SOURCE_PROCESS && s->ended == 0)
-			trigger_past(s->trigger, &ev);
-	}
-	if (e < 0) {
-		source_break(s, tnf_error_message(-e));
-		return false;
-	}
+	s->events += p.events;
 	/* Waiting events that were overwritten do not count: they are gone. */
 	if (tnf_stream_waiting(s->stream) > WAITING_MAX) {
 		source_break(s, "it says that its events are of times to come");
@@ -434,6 +492,7 @@ source_read(struct source *s, int64_t until)
 	if (p.blocks_missed > 0)
 		channel_missed(s->channel, until);
 	source_tell_lost(s, p.blocks_missed);
+	source_rest(s, p.blocks_missed > 0, begun);
 	return true;
 }
 
@@ -448,10 +507,8 @@ source_look_frozen(struct source *s)
 		s->frozen = kernel_frozen(s->kp, &time, why, sizeof why);
 	if (!s->frozen)
 		source_open_trigger(s);
-	else if (s->trigger != NULL) {
-		trigger_source_close(s->trigger);
-		s->trigger = NULL;
-	}
+	else if (s->trigger != NULL)
+		source_close_trigger(s);
 }
 
 void
@@ -466,7 +523,7 @@ source_poll(struct source *s, int64_t until)
 		source_map(s, begun);
 	if (s->base != NULL && s->stream == NULL)
 		source_begin(s);
-	if (s->stream != NULL && source_read(s, until))
+	if (s->stream != NULL && (begun >= s->rest || s->ended != 0) && source_read(s, until))
 		source_look_frozen(s);
 	if (s->base != NULL && s->kp == NULL && sigbus_happened(s->base, s->size))
 		source_break(s, "its trace file was cut short while it was mapped");

@@ -56,7 +56,11 @@ struct source {
 	struct history *history;
 	struct channel *channel;	/* NULL: there is none */
 
-	uint64_t events;	/* seen */
+	uint64_t events;	/* found */
+	bool	 chosen;	/* which of them are read, by source_choose() ... */
+	bool	 fed;		/* ... as the triggers have had one */
+	bool	 lapped;	/* blocks were overwritten unread before the last look */
+	int64_t	 rest;		/* it is looked at again then */
 	uint64_t missed;	/* blocks that were overwritten before we saw them */
 	uint64_t lost;		/* events, by the writer's own count */
 	int64_t	 busy;		/* ns that we have spent on it */

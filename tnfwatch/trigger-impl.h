@@ -123,6 +123,7 @@ struct watch {
 	struct expr	*about;		/* the same, if it is about the source alone; or NULL */
 	struct due_list	 due;		/* open, state */
 	struct pairs	*pairs;		/* of its own, or NULL: the source's */
+	bool		 of_pairs;	/* it asks those of the source */
 	uint64_t	 lost;
 	/* rate, silence: times of the last events, a ring. */
 	int64_t		*times;
@@ -146,6 +147,10 @@ struct probe_use {
 	bool		 pairs, states;	/* to be fed */
 	bool		 exits;		/* a thread ends */
 	int		 sysnum;	/* a system call begins: its number's member, or -1 */
+	enum pair_role	 role;		/* in the source's own pairs */
+	int64_t		 least;		/* shorter spans that end here are nothing to any of the
+					   watches; of a start: they may be due then */
+	const struct tnf_probe *start;	/* that such a span began with, if it is known */
 	unsigned	 n;
 	struct watch	**watches;
 };
@@ -164,12 +169,15 @@ struct trigger_source {
 	unsigned	 n_span_probes;
 	bool		 past;		/* being fed with what was before: nothing fires */
 	bool		 ended;		/* its process: nothing is missed any more */
+	bool		 rests;		/* it is not fed, whatever comes */
 	struct expr_source facts;	/* ... when there is no event */
 	const struct tnf_event *now;	/* being fed */
 	struct watch	*watches;	/* by number of the trigger */
 	unsigned	 n_watches;
 	struct perprobe	 uses;		/* struct probe_use */
 	struct pairs	*pairs;		/* or NULL: no trigger needs it */
+	struct tnf_event begun;		/* a span, which the pairs are not told before it has to be;
+					   its probe is NULL: there is none */
 	struct states	*states;	/* or NULL */
 	int64_t		 deadline;	/* nothing is due before */
 };
@@ -200,6 +208,8 @@ struct trigger_kind {
 	bool		 sums;		/* takes "of" alone */
 	bool		 usual;		/* may be compared with what is usual */
 	bool		 pairs, states;	/* the source is to have them */
+	enum pair_role	 only;		/* of these pairs event() needs such events; PAIR_NONE: both */
+	bool		 limit;		/* a span that is shorter than the time is nothing to event() */
 	bool		 members;	/* the condition may name members */
 	bool		 past;		/* what began before it was watched counts, too */
 	/* false: *err has text and offset. */
@@ -208,6 +218,8 @@ struct trigger_kind {
 	/* Must event() get the probe's events? */
 	bool	(*concerns)(struct watch *, const struct tnf_probe *);
 	void	(*event)(struct watch *, const struct feed *);
+	/* A span that began is still open when source_settle() looks. */
+	void	(*begun)(struct watch *, const struct pair_slice *);
 	void	(*state)(struct watch *, const struct state_span *, bool left,
 		    void **user);
 	/* Fires if a time is due; returns the time at which it wants to be called next. */
@@ -259,7 +271,8 @@ const struct pair_slice *span_slice(struct watch *, const struct feed *, struct 
 /* True if the condition holds for the span that ends at the event. */
 bool span_holds(struct watch *, const struct pair_slice *, const struct tnf_event *end);
 
-struct span_start *span_start_new(const struct tnf_event *);
+/* The start of an open span, which is kept from the first call on. */
+struct span_start *span_start_of(const struct pair_slice *);
 void span_probes_free(struct trigger_source *);
 bool span_member(const struct tnf_event *, unsigned, struct tnf_value *);
 /* Drops what a pair's user pointer holds. */
@@ -303,6 +316,8 @@ struct trigger_source *source_new(struct trigger_engine *, void *client, const c
 void source_free(struct trigger_source *);
 void source_forget(struct trigger_source *);
 void source_event(struct trigger_source *, const struct tnf_event *);
+/* Keeps the starts of spans that are open: what was fed may be overwritten soon. */
+void source_settle(struct trigger_source *);
 void source_run(struct trigger_source *, int64_t now);
 
 /* trigger.c */

@@ -269,7 +269,7 @@ const struct trigger_kind trigger_percentile = {
 	.name = "p99", .usage = "p99(SPAN, 10s) > TIME for TIME",
 	.args_min = 1, .args_max = WHEN_ARGS_MAX,
 	.compare = COMPARE_MORE, .time = true, .usual = true, .window = true, .sums = true,
-	.pairs = true, .members = true,
+	.pairs = true, .only = PAIR_END, .members = true,
 	.check = percentile_check, .open = percentile_open, .concerns = span_concerns,
 	.event = percentile_event, .run = percentile_run, .forget = span_forget,
 };

@@ -171,7 +171,8 @@ rate_until(const struct watch *w, size_t n)
 	if (w->n_times < n)
 		return NEVER;
 	/* The n-th of the latest: w->at is the oldest of a full ring, and 0 before. */
-	at = (w->at + w->n_times - n) % w->n_times;
+	at = w->at + w->n_times - n;
+	at -= at < w->n_times ? 0 : w->n_times;
 	return time_add(time_add(w->times[at], w->trigger->when.window), 1);
 }
 
@@ -283,13 +284,30 @@ rate_run(struct watch *w, int64_t now)
 	return NEVER;
 }
 
+/* Is the next event in time one of many that silence() sees while it has nothing to tell? */
+static inline bool
+rate_goes_on(const struct watch *w, int64_t time)
+{
+	const struct when *when = &w->trigger->when;
+
+	return when->kind == &trigger_silence && w->armed && w->counts && w->n_times == 1 &&
+	    w->changed != NEVER && time < INT64_MAX - when->window;
+}
+
 /* Counts an event; ev may be NULL. */
 static void
 rate_count(struct watch *w, int64_t time, const struct tnf_event *ev)
 {
 	const struct when *when = &w->trigger->when;
-	int64_t before = rate_until(w, w->wanted), until;
+	int64_t before, until;
 
+	if (rate_goes_on(w, time)) {
+		w->times[0] = time;
+		/* It is due later now, and looked at when it was due. */
+		w->few = time + when->window + 1;
+		return;
+	}
+	before = rate_until(w, w->wanted);
 	rate_since(w, time);
 	if (when->more && !w->armed)
 		rate_recover_many(w, time);

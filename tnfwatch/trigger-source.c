@@ -94,6 +94,7 @@ watch_open(struct watch *w, struct trigger_source *s, const struct trigger *t)
 		s->states = states_new_endless(state_changed, s, THREADS_MAX);
 	if (t->when.kind->open != NULL)
 		t->when.kind->open(w);
+	w->of_pairs = t->when.kind->pairs && w->pairs == NULL;
 }
 
 /* True if the trigger is about this source.  The total has a watch of each that is counted
@@ -140,6 +141,7 @@ void
 source_forget(struct trigger_source *s)
 {
 	s->now = NULL;
+	s->begun.probe = NULL;
 	if (s->pairs != NULL)
 		pairs_forget(s->pairs);
 	if (s->states != NULL)
@@ -191,7 +193,10 @@ is_state_probe(const struct tnf_probe *p)
 static void
 find_use(struct trigger_source *s, struct probe_use *use, const struct tnf_probe *p)
 {
+	int64_t least;
+
 	use->known = true;
+	use->least = INT64_MAX;
 	use->sysnum = strcmp(p->name, "syscall_start") == 0 ? perprobe_member(p, "sysnum") : -1;
 	use->exits = s->kernel && strcmp(p->name, "thread_exit") == 0;
 	/* Other probes would only tell a little sooner which thread has left the CPU. */
@@ -199,9 +204,17 @@ find_use(struct trigger_source *s, struct probe_use *use, const struct tnf_probe
 	EACH_WATCH(s, w) {
 		if (kind_of(w)->concerns == NULL || !kind_of(w)->concerns(w, p))
 			continue;
+		if (w->of_pairs) {
+			use->pairs = true;
+			use->role = pairs_role(s->pairs, p);
+			if (kind_of(w)->only != PAIR_NONE && kind_of(w)->only != use->role)
+				continue;
+			least = kind_of(w)->limit ? due_when(&w->trigger->when, 0) : INT64_MIN;
+			if (least < use->least)
+				use->least = least;
+		}
 		use->watches = tnf_xreallocarray(use->watches, use->n + 1, sizeof(*use->watches));
 		use->watches[use->n++] = w;
-		use->pairs |= kind_of(w)->pairs && w->pairs == NULL;
 	}
 }
 
@@ -213,7 +226,7 @@ is_last_call(const struct probe_use *use, const struct tnf_event *ev)
 	struct tnf_value v;
 	const char *name;
 
-	if (use->sysnum < 0 || !tnf_event_value(ev, (unsigned)use->sysnum, &v))
+	if (!tnf_event_value(ev, (unsigned)use->sysnum, &v))
 		return false;
 	name = pretty_syscall(v.u.i);
 	return name != NULL && (strcmp(name, "exit") == 0 || strcmp(name, "exit_group") == 0);
@@ -230,17 +243,94 @@ forget_thread(struct trigger_source *s, const struct tnf_event *ev)
 			pairs_forget_thread(w->pairs, ev);
 }
 
+static inline struct probe_use *
+use_of(struct trigger_source *s, const struct tnf_probe *p)
+{
+	struct probe_use *use = perprobe(&s->uses, p, sizeof(*use));
+
+	if (!use->known)
+		find_use(s, use, p);
+	return use;
+}
+
+bool
+trigger_wants(struct trigger_source *s, const struct tnf_probe *p)
+{
+	const struct probe_use *use;
+
+	if (p->id >= PROBES_MAX)
+		return false;
+	use = use_of(s, p);
+	return use->n > 0 || use->pairs || use->states || use->exits;
+}
+
+/* Shows the event to its watches; pairs: to those that ask the source's pairs, others: to all others. */
+static void
+source_show(struct trigger_source *s, const struct probe_use *use, const struct feed *feed, bool pairs,
+    bool others)
+{
+	bool past = s->past;
+	struct watch *w;
+
+	for (unsigned i = 0; i < use->n; i++) {
+		w = use->watches[i];
+		if ((w->of_pairs ? pairs : others) && (!past || kind_of(w)->past))
+			kind_of(w)->event(w, feed);
+	}
+}
+
+/* Tells the pairs of the start that they were not told so far. */
+static void
+begun_feed(struct trigger_source *s)
+{
+	struct feed feed = { .ev = &s->begun };
+
+	feed.role = pairs_feed(s->pairs, &s->begun, KEEP_ALL, &feed.slice);
+	source_show(s, use_of(s, s->begun.probe), &feed, true, false);
+	s->begun.probe = NULL;
+}
+
+/*
+ * Most spans end with the next event that the pairs are told, and long before any trigger has to do
+ * with them.  So of the latest start the pairs are not told at once, and never if its end follows.
+ * True: the event changes nothing for triggers that ask the pairs.
+ * Not for the kernel: the pairs have to see all of its events, to find gaps.
+ */
+static inline bool
+source_passes(struct trigger_source *s, struct probe_use *use, const struct tnf_event *ev)
+{
+	const struct tnf_event *begun = &s->begun;
+
+	if (s->kernel || s->past)
+		return false;
+	if (use->role == PAIR_START) {
+		if (s->begun.probe != NULL)
+			begun_feed(s);
+		s->begun = *ev;
+		if (time_add(ev->time, use->least) < s->deadline)
+			s->deadline = time_add(ev->time, use->least);
+		return true;
+	}
+	if (begun->probe == NULL || begun->lwpid != ev->lwpid || begun->pid != ev->pid ||
+	    begun->file != ev->file || ev->time >= time_add(begun->time, use->least))
+		return false;
+	if (use->start != begun->probe && !pairs_match(s->pairs, begun->probe, ev->probe))
+		return false;
+	use->start = begun->probe;
+	s->begun.probe = NULL;
+	return true;
+}
+
 void
 source_event(struct trigger_source *s, const struct tnf_event *ev)
 {
-	struct feed feed = { .ev = ev, .role = PAIR_NONE };
 	struct probe_use *use;
+	bool passes = false;
+	struct feed feed;
 
 	if (ev->probe->id >= PROBES_MAX)
 		return;
-	use = perprobe(&s->uses, ev->probe, sizeof(*use));
-	if (!use->known)
-		find_use(s, use, ev->probe);
+	use = use_of(s, ev->probe);
 	if (use->states && !s->past) {
 		s->now = ev;
 		states_feed(s->states, ev);
@@ -248,18 +338,53 @@ source_event(struct trigger_source *s, const struct tnf_event *ev)
 	}
 	if (use->exits)
 		forget_thread(s, ev);
-	if (use->n == 0 || is_last_call(use, ev))
+	if ((use->n == 0 && !use->pairs) || (use->sysnum >= 0 && is_last_call(use, ev)))
 		return;
-	if (use->pairs) {
+	feed.ev = ev;
+	feed.role = PAIR_NONE;
+	if (use->pairs && !(passes = source_passes(s, use, ev))) {
+		if (s->begun.probe != NULL)
+			begun_feed(s);
 		feed.role = pairs_feed(s->pairs, ev, KEEP_ALL, &feed.slice);
-		if (feed.role == PAIR_START && feed.slice.user != NULL)
-			*feed.slice.user = span_start_new(ev);
 	}
-	for (unsigned i = 0; i < use->n; i++)
-		if (!s->past || kind_of(use->watches[i])->past)
-			kind_of(use->watches[i])->event(use->watches[i], &feed);
+	source_show(s, use, &feed, !passes, true);
 	if (feed.role == PAIR_END && feed.slice.user != NULL)
 		span_start_drop(feed.slice.user);
+}
+
+/* A span of the source's own pairs. */
+static void
+span_begun(void *arg, const struct pair_slice *slice)
+{
+	struct trigger_source *s = arg;
+	const struct probe_use *use = use_of(s, slice->start->probe);
+
+	span_start_of(slice);
+	for (unsigned i = 0; i < use->n; i++)
+		if (kind_of(use->watches[i])->begun != NULL && use->watches[i]->pairs == NULL)
+			kind_of(use->watches[i])->begun(use->watches[i], slice);
+}
+
+static void
+own_span_begun(void *arg, const struct pair_slice *slice)
+{
+	struct watch *w = arg;
+
+	span_start_of(slice);
+	if (kind_of(w)->begun != NULL)
+		kind_of(w)->begun(w, slice);
+}
+
+void
+source_settle(struct trigger_source *s)
+{
+	if (s->begun.probe != NULL)
+		begun_feed(s);
+	if (s->pairs != NULL)
+		pairs_each_new(s->pairs, span_begun, s);
+	EACH_WATCH(s, w)
+		if (w->pairs != NULL)
+			pairs_each_new(w->pairs, own_span_begun, w);
 }
 
 void
@@ -269,6 +394,7 @@ source_run(struct trigger_source *s, int64_t now)
 
 	if (now < s->deadline)
 		return;
+	source_settle(s);
 	s->deadline = NEVER;
 	EACH_WATCH(s, w)
 		if (kind_of(w)->run != NULL) {

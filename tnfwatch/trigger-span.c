@@ -2,16 +2,18 @@
  * trigger-span.c - duration(), open() and state(): spans that last too long.
  *
  * duration(SPAN) is checked when a pair ends, and its condition may name the members of both
- * ends.  The condition of open(SPAN) is about the start, and checked when the start comes.
- * If it holds, the span waits for its time.  Thread, process and name are those of the thread
- * that began the span: an interrupt that ends it may come in any other.  SPAN is a name of
- * pairs (analysis/pairs.h), or START, END and members that tell pairs apart.
+ * ends.  The condition of open(SPAN) is about the start, and checked when all events of a tick have
+ * been fed.  If the span is open by then, and it holds, the span waits for its time.  Thread,
+ * process and name are those of the thread that began the span: an interrupt that ends it may come
+ * in any other.  SPAN is a name of pairs (analysis/pairs.h), or START, END and members that tell
+ * pairs apart.
  * state() fires while a thread is in a microstate, once for each time that the thread enters
  * it.  The condition is checked when it fires: the thread's name may be known only by then.
  *
- * What began a span is kept until the span ends.  The values are copied when the span begins, as
- * its record may be overwritten before it ends: numbers, and texts of up to TEXT_MAX bytes.  A
- * value of any other kind is null.
+ * What began a span is kept until the span ends.  The values are copied if the span is open when all
+ * events of a tick have been fed, as its record may be overwritten before it ends: numbers, and texts
+ * of up to TEXT_MAX bytes.  A value of any other kind is null.  Most spans have ended by then, and
+ * cost no copy.
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -45,7 +47,7 @@ value_keep(struct tnf_value *v, char **text)
 	*text += v->u.s.len;
 }
 
-struct span_start *
+static struct span_start *
 span_start_new(const struct tnf_event *ev)
 {
 	struct tnf_value values[MEMBERS_MAX];
@@ -77,7 +79,19 @@ span_start_new(const struct tnf_event *ev)
 		value_keep(&values[i], &text);
 		s->values[i] = values[i];
 	}
+	/* A ring that is written this fast has another event in that place by now. */
+	if (n > 0 && !tnf_event_there(ev))
+		s->n = 0;
 	return s;
+}
+
+/* The start of an open span, which is kept from the first call on. */
+struct span_start *
+span_start_of(const struct pair_slice *s)
+{
+	if (*s->user == NULL)
+		*s->user = span_start_new(s->start);
+	return *s->user;
 }
 
 static void
@@ -327,8 +341,6 @@ span_slice(struct watch *w, const struct feed *feed, struct pair_slice *own, enu
 {
 	if (w->pairs != NULL) {
 		*role = pairs_feed(w->pairs, feed->ev, KEEP_ALL, own);
-		if (*role == PAIR_START && own->user != NULL)
-			*own->user = span_start_new(feed->ev);
 		return own;
 	}
 	*role = feed->role;
@@ -341,15 +353,15 @@ span_holds(struct watch *w, const struct pair_slice *s, const struct tnf_event *
 	struct span_event span;
 
 	if (w->condition == NULL)
-		return watch_is_about(w, &(*(const struct span_start **)s->user)->ev);
-	span_event_make(w->source, *s->user, end, &span);
+		return watch_is_about(w, s->start);
+	span_event_make(w->source, span_start_of(s), end, &span);
 	return watch_holds(w, &span.ev);
 }
 
 static void
 duration_fire(struct watch *w, const struct pair_slice *s, const struct tnf_event *end)
 {
-	const struct span_start *start = *s->user;
+	const struct span_start *start = span_start_of(s);
 	char time[TIME_TEXT], who[WHO_TEXT];
 
 	trigger_fire_span(w, end->time, end, start, "%.60s took %s%s", s->name,
@@ -375,21 +387,28 @@ duration_event(struct watch *w, const struct feed *feed)
 static void
 open_event(struct watch *w, const struct feed *feed)
 {
-	const struct when *when = &w->trigger->when;
 	struct pair_slice own;
 	enum pair_role role;
 	const struct pair_slice *s = span_slice(w, feed, &own, &role);
-	struct span_start *start;
-	struct due *d;
 
 	if (role == PAIR_END && w->pairs != NULL && s->user != NULL)
 		span_start_drop(s->user);
-	if (role != PAIR_START || s->user == NULL || !span_holds(w, s, NULL))
+	/* The span does not wait for its time before it has been open at the end of a tick, or until
+	   its time has come. */
+	if (role == PAIR_START)
+		watch_until(w, due_when(&w->trigger->when, feed->ev->time));
+}
+
+static void
+open_begun(struct watch *w, const struct pair_slice *s)
+{
+	struct span_start *start = span_start_of(s);
+	struct due *d;
+
+	if (!span_holds(w, s, NULL))
 		return;
-	start = *s->user;
-	d = due_add(&w->due, feed->ev->time, feed->ev, &start->due);
+	d = due_add(&w->due, start->ev.time, &start->ev, &start->due);
 	d->start = start;
-	watch_until(w, due_when(when, feed->ev->time));
 }
 
 static int64_t
@@ -421,7 +440,7 @@ span_forget(struct watch *w)
 const struct trigger_kind trigger_duration = {
 	.name = "duration", .usage = "duration(SPAN) > TIME",
 	.args_min = 1, .args_max = WHEN_ARGS_MAX,
-	.compare = COMPARE_MORE, .time = true, .pairs = true, .members = true, .past = true,
+	.compare = COMPARE_MORE, .time = true, .pairs = true, .only = PAIR_END, .limit = true, .members = true, .past = true,
 	.check = span_check, .open = span_open, .concerns = span_concerns,
 	.event = duration_event, .forget = span_forget,
 };
@@ -429,9 +448,9 @@ const struct trigger_kind trigger_duration = {
 const struct trigger_kind trigger_open = {
 	.name = "open", .usage = "open(SPAN) > TIME",
 	.args_min = 1, .args_max = WHEN_ARGS_MAX,
-	.compare = COMPARE_MORE, .time = true, .pairs = true, .members = true, .past = true,
+	.compare = COMPARE_MORE, .time = true, .pairs = true, .only = PAIR_START, .limit = true, .members = true, .past = true,
 	.check = span_check, .open = span_open, .concerns = span_concerns,
-	.event = open_event, .run = open_run, .forget = span_forget,
+	.event = open_event, .begun = open_begun, .run = open_run, .forget = span_forget,
 };
 
 static bool

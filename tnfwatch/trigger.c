@@ -173,15 +173,28 @@ trigger_past(struct trigger_source *s, const struct tnf_event *ev)
 	s->past = false;
 }
 
-void
-trigger_lost(struct trigger_source *s, uint64_t n)
+/* Spans that are open, and events that did not come, are not known any more. */
+static void
+source_missed(struct trigger_source *s, uint64_t n)
 {
-	if (n == 0)
-		return;
 	source_forget(s);
 	EACH_WATCH(s, w)
 		if (w->trigger->when.kind->lost != NULL)
 			w->trigger->when.kind->lost(w, n, s->engine->now);
+}
+
+void
+trigger_lost(struct trigger_source *s, uint64_t n)
+{
+	if (n > 0)
+		source_missed(s, n);
+}
+
+void
+trigger_source_rests(struct trigger_source *s, bool rests)
+{
+	if (s != NULL)
+		s->rests = rests;
 }
 
 void
@@ -215,8 +228,13 @@ void
 trigger_tick(struct trigger_engine *e, int64_t now)
 {
 	told_time(e, now);
-	for (struct trigger_source *s = e->sources; s != NULL; s = s->next)
+	for (struct trigger_source *s = e->sources; s != NULL; s = s->next) {
+		if (s->rests)
+			source_missed(s, 0);
+		else
+			source_settle(s);
 		source_run(s, now);
+	}
 	if (e->total == NULL)
 		return;
 	EACH_WATCH(e->total, w)

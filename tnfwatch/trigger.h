@@ -95,11 +95,18 @@ void trigger_expect(struct trigger_source *, const char *probe, int64_t now);
    events at all. */
 bool trigger_concerns(const struct trigger_source *, unsigned trigger, const struct tnf_probe *);
 
+/* Are events of this probe to be fed?  Others change nothing, except that the first event of all
+   tells from when on the name "elapsed" counts. */
+bool trigger_wants(struct trigger_source *, const struct tnf_probe *);
+
 /* Feeds the next event of the source, in order of time. */
 void trigger_event(struct trigger_source *, const struct tnf_event *);
 /* The same for an event of before the source was watched: it fires nothing, but a span that it
    begins is open from then on. */
 void trigger_past(struct trigger_source *, const struct tnf_event *);
+/* The source is not fed for a while, although it goes on, or is fed again: events of the time between
+   are as lost ones. */
+void trigger_source_rests(struct trigger_source *, bool);
 /* n events of the source have been lost since the last call.  Spans that are open in the
    source are forgotten, as their ends may be among the lost events. */
 void trigger_lost(struct trigger_source *, uint64_t n);

@@ -423,20 +423,26 @@ number_holds(const struct expr *e, const struct expr_row *row, const struct tnf_
 	return holds[n->op - EXPR_EQ] >> (order + 1) & 1;
 }
 
+static bool
+row_true(struct expr *e, const struct expr_row *row, const struct tnf_event *ev)
+{
+	struct state s = { .e = e, .probe = ev->probe, .ev = ev, .row = row };
+	struct val v = expr_eval_node(&s, row->root);
+
+	return val_truth(&v) > 0;
+}
+
 bool
 expr_true(struct expr *e, const struct tnf_event *ev)
 {
 	const struct expr_row *row = find_row(e, ev->probe);
-	struct state s = { .e = e, .probe = ev->probe, .ev = ev, .row = row };
-	struct val v;
 	int truth;
 
 	if (row->verdict >= 0)
 		return row->verdict;
 	if (row->compares && (truth = number_holds(e, row, ev)) >= 0)
 		return truth;
-	v = expr_eval_node(&s, row->root);
-	return val_truth(&v) > 0;
+	return row_true(e, row, ev);
 }
 
 static const struct expr_node *
