@@ -254,15 +254,16 @@ static int
 rules_scan(struct kp *kp, const struct rules *l)
 {
 	autoclosedir DIR *proc = opendir("/proc");
+	int error = proc == NULL ? errno : ENOENT;	/* until a process is found: we are one */
 	struct dirent *e;
 
-	if (proc == NULL)
-		return kp_fail(kp, -errno, "/proc: %s: the filter's rules find processes there: "
-		    "mount -t proc proc /proc", strerror(errno));
-	while ((e = readdir(proc)) != NULL)
-		if (isdigit((unsigned char)e->d_name[0]))
+	while (proc != NULL && (e = readdir(proc)) != NULL)
+		if (isdigit((unsigned char)e->d_name[0])) {
 			put_reasons(kp, atoi(e->d_name), reasons_of(l, atoi(e->d_name)));
-	return 0;
+			error = 0;
+		}
+	return error == 0 ? 0 : kp_fail(kp, -error, "/proc: %s: the filter's rules find processes "
+	    "there: mount -t proc proc /proc", strerror(error));
 }
 
 int

@@ -103,6 +103,15 @@ refused cpus=1-0 "no list of CPUs"
 refused cpus=0, "no list of CPUs"
 refused cpus=99999 "no list of CPUs"
 
+# Without /proc the rules find no process, which is said.
+"$prex" -k -c "buffer alloc 4m; pfilter add name=aa" >"$TMP/said" 2>&1 || fail "$(cat "$TMP/said")"
+# shellcheck disable=SC2016
+unshare -m sh -c 'mount -t tmpfs none /proc && exec "$@"' sh "$kpctl" filter on >"$TMP/said" 2>&1 &&
+	fail "filter on without /proc"
+grep -q "mount -t proc" "$TMP/said" || fail "without /proc: $(cat "$TMP/said")"
+"$prex" -k -c "buffer dealloc" >/dev/null 2>&1
+echo "ok: no /proc"
+
 # Only the CPUs of a list record, and the list goes with the buffer.
 "$prex" -k --set cpus=0 -c 'buffer alloc 4m; enable keys=syscall; trace keys=syscall; pfilter; ktrace on
 	pfilter add cpus=0' >"$TMP/said" 2>&1 || fail "cpus: $(cat "$TMP/said")"
