@@ -223,7 +223,7 @@ names_read(void *arg)
 	return NULL;
 }
 
-static bool
+bool
 two_cpus(void)
 {
 	cpu_set_t set;

@@ -71,6 +71,8 @@ struct names {
 
 /* Begins to read, in a thread if two CPUs may be used. */
 void names_begin(struct names *, struct source *);
+/* May threads run on several CPUs? */
+bool two_cpus(void);
 /* Waits for the end of reading; lost events have been counted then. */
 void names_end(struct names *);
 void names_free(struct names *);
@@ -84,10 +86,15 @@ struct output {
 	const char *base;	/* its last component, in 'dir' */
 	int	    dir;
 	struct whole file;	/* for standard output: without a name, copied at the end */
+	struct output_queue *queue;	/* what a thread is to write; or NULL */
 };
 
 /* These return 0 or an errno. */
 int  output_open(struct output *, const char *name);
+/* From now on a thread writes what is put, in its order, if one can be had; until output_flush(),
+   which tells the error that a put has not told. */
+void output_beside(struct output *);
+int  output_flush(struct output *);
 int  output_put(struct output *, uint64_t offset, const void *, size_t n);
 int  output_commit(struct output *, bool sync);	/* under the asked name */
 

@@ -193,6 +193,8 @@ rotate(const struct rotation *r, const char *file, int (*copy)(void *arg, const 
 	return status;
 }
 
+#define BESIDE_MIN	(1u << 20)	/* bytes: a smaller buffer is written before a thread has begun */
+
 struct options {
 	const char *dump;
 	const char *list;
@@ -468,6 +470,7 @@ copy_buffer(struct source *src, struct job *j, bool want_context)
 {
 	struct snapshot_sink sink = { .put = tnfxtract_put, .arg = j };
 	struct snapshot s;
+	int e;
 
 	j->source = src;
 	j->addrs.start = source_code(src);
@@ -480,6 +483,8 @@ copy_buffer(struct source *src, struct job *j, bool want_context)
 		j->error = errno;
 		r = SNAPSHOT_SINK;
 	}
+	if (r == SNAPSHOT_OK && s.size >= BESIDE_MIN && two_cpus())
+		output_beside(&j->out);
 	if (r == SNAPSHOT_OK)
 		r = snapshot_copy(&s, &sink);
 	if (r == SNAPSHOT_OK && want_context)
@@ -488,6 +493,11 @@ copy_buffer(struct source *src, struct job *j, bool want_context)
 		source_count_lost(src);
 	if (r == SNAPSHOT_OK && !put_lost(src, j))
 		r = SNAPSHOT_SINK;
+	e = output_flush(&j->out);
+	if (r == SNAPSHOT_OK && e != 0) {
+		j->error = e;
+		r = SNAPSHOT_SINK;
+	}
 	return complain_snapshot(&s, r, j->error);
 }
 

@@ -4,9 +4,11 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -205,6 +207,68 @@ START_TEST(standard_output)
 }
 END_TEST
 
+/* Pieces of all sizes, one over the other: the last one of each byte stays. */
+START_TEST(beside)
+{
+	enum { SIZE = 3 << 20, PUTS = 300 };
+	unsigned char *want = calloc(1, SIZE), *got = calloc(1, SIZE);
+	size_t at, n;
+	struct output o;
+	FILE *f;
+
+	ck_assert(want != NULL && got != NULL);
+	ck_assert_int_eq(output_open(&o, file), 0);
+	output_beside(&o);
+	want[SIZE - 1] = 1;
+	ck_assert_int_eq(output_put(&o, 0, want, SIZE), 0);
+	for (unsigned i = 0; i < PUTS; i++) {
+		at = (size_t)rand() % SIZE;
+		n = (size_t)rand() % (i % 2 == 0 ? SIZE - at : 5000);
+		n = n < SIZE - at ? n : SIZE - at;
+		memset(want + at, (int)(i + 1), n);
+		ck_assert_int_eq(output_put(&o, at, want + at, n), 0);
+	}
+	ck_assert_int_eq(output_flush(&o), 0);
+	ck_assert_int_eq(output_flush(&o), 0);	/* there is no thread any more */
+	ck_assert_int_eq(output_commit(&o, false), 0);
+	ck_assert_ptr_nonnull(f = fopen(file, "r"));
+	ck_assert_uint_eq(fread(got, 1, SIZE, f), SIZE);
+	ck_assert_int_eq(fgetc(f), EOF);
+	fclose(f);
+	ck_assert_int_eq(memcmp(want, got, SIZE), 0);
+	free(want);
+	free(got);
+}
+END_TEST
+
+/* What the thread could not write is told, and the file does not appear. */
+START_TEST(beside_full)
+{
+	struct rlimit old, small;
+	static const char bytes[100000];
+	struct output o;
+	int e = 0;
+
+	signal(SIGXFSZ, SIG_IGN);
+	ck_assert_int_eq(getrlimit(RLIMIT_FSIZE, &old), 0);
+	small = old;
+	small.rlim_cur = 150000;
+	ck_assert_int_eq(output_open(&o, file), 0);
+	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &small), 0);
+	output_beside(&o);
+	for (unsigned i = 0; i < (_i == 0 ? 2 : 20) && e == 0; i++)
+		e = output_put(&o, i * sizeof bytes, bytes, sizeof bytes);
+	if (e == 0)
+		e = output_flush(&o);
+	else
+		output_flush(&o);
+	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &old), 0);
+	ck_assert_int_eq(e, EFBIG);
+	output_discard(&o);
+	ck_assert_uint_eq(entries(), 0);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -220,6 +284,8 @@ main(void)
 	tcase_add_test(tc, late_symlink);
 	tcase_add_test(tc, directory_gone);
 	tcase_add_test(tc, standard_output);
+	tcase_add_test(tc, beside);
+	tcase_add_loop_test(tc, beside_full, 0, 2);
 	suite_add_tcase(suite, tc);
 	return check_run(suite);
 }
