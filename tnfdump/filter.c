@@ -5,7 +5,7 @@
  * An expression may ask for the span that the event ends (its duration), and for the spans that
  * the event is in.  A span belongs to the thread that began it.  A rule of --pair with members has
  * a request instead, which belongs to whoever wrote the last event with its values: all that this
- * thread does meanwhile is in the span, in the kernel's trace as well.
+ * thread does until the span ends is in the span, in the kernel's trace as well.
  */
 #include <inttypes.h>
 #include <stdio.h>
