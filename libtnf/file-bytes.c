@@ -291,7 +291,7 @@ open_compressed(int fd, const void **base, size_t *ret)
 {
 	unsigned char magic[4];
 	uint64_t size;
-	bool cut;
+	bool cut = false;
 	void *map;
 	int error;
 
