@@ -163,7 +163,7 @@ struct asker {
 };
 #define ASKERS_MAX	4
 
-/* Rings of programs that ended before they were attached to (daemon-short.c). */
+/* Rings of programs that ended before they were attached to (start.c). */
 struct short_rings {
 	struct map dropped;	/* by path, an int64_t: up to when a ring was watched that is
 				   there still, and was not to be watched any more */
@@ -259,7 +259,7 @@ void daemon_start_tell(struct daemon *);
 /* Reads the configuration again; with a mistake the old one stays. */
 void daemon_reload(struct daemon *);
 
-/* daemon-short.c: a program of a section with from_start makes its ring itself.  If it ends
+/* start.c: a program of a section with from_start makes its ring itself.  If it ends
    before it is attached to, the ring is found by its name. */
 void daemon_short_begin(struct daemon *);
 void daemon_short_end(struct daemon *);

@@ -21,8 +21,6 @@ struct html_column {
 
 void html_column_init(struct html_column *, const char *kind, size_t width);
 void html_column_free(struct html_column *);
-/* Gives whole numbers the smallest kind that has room for all of them. */
-void html_column_narrow(struct html_column *);
 
 static inline void
 html_column_add(struct html_column *c, const void *number)

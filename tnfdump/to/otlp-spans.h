@@ -119,17 +119,11 @@ void tree_finish(struct spans *, struct tree *);
 struct envelope {
 	size_t	 outer, scope;
 };
-struct envelope spans_envelope(struct otlp *, const struct encoded *resource, const char *outer,
-    const char *scope, const char *list);
-void spans_envelope_end(struct otlp *, struct envelope);
 /* The word "traceparent" or "service" of the environment of the event's process; or NULL. */
 const char *spans_environment(struct spans *, const struct tnf_event *, const char *what);
-/* Encodes the attributes of the event's process. */
-struct encoded spans_resource(struct spans *, const struct tnf_event *);
-void spans_write(struct spans *);	/* what the buffer has goes out */
 
 /*
- * otlp-logs.c: the event "fired" of tnfwatch becomes a record of a log with the trace and the
+ * The event "fired" of tnfwatch becomes a record of a log with the trace and the
  * span of what fired.
  */
 struct logs;
