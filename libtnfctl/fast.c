@@ -2,6 +2,7 @@
  * fast.c - which imported probes of a process are fast, and their switching.
  */
 #include <elf.h>
+#include <limits.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -322,7 +323,18 @@ tnfctl_fast_none(tnfctl_handle_t *h, bool run)
 	return find_room(h) ? NULL : "the process has an older libtnfprobe, or none";
 }
 
-/* Why no return of the process can be fast. */
+/* True if the mapped file has a program that makes code once it runs. */
+static bool
+makes_code(pid_t pid, const struct mapping *m)
+{
+	char path[PATH_MAX];
+	autoelf struct elffile *e = tnf_elffile_take(tnfctl_proc_open_mapped(pid, m, path, sizeof path));
+
+	return e != NULL && tnfctl_object_makes_code(e);
+}
+
+/* Why no return of the process can be fast.  A program that has just begun has made no code yet:
+   then its files tell. */
 static const char *
 returns_none(pid_t pid)
 {
@@ -336,7 +348,8 @@ returns_none(pid_t pid)
 	if (tnf_maps_read(pid, &maps) != 0)
 		return "its memory map cannot be read";
 	for (size_t i = 0; i < maps.n && why == NULL; i++)
-		if (maps.m[i].exec && maps.m[i].inode == 0 && maps.m[i].path[0] != '[')
+		if (maps.m[i].exec && (maps.m[i].inode != 0 ? makes_code(pid, &maps.m[i]) :
+		    maps.m[i].path[0] != '['))
 			why = "the program makes code at run time, which may look at addresses to return to";
 		else if (strstr(maps.m[i].path, "/_greenlet") != NULL)
 			why = "greenlet moves stacks, with the addresses to return to";

@@ -92,6 +92,29 @@ tnfctl_refused_return(const char *name)
 	return NULL;
 }
 
+/* Functions of programs that make code at run time, and whose garbage collectors go through
+   the addresses to return to that they find on stacks; or of what loads such a program. */
+static const char *const engines[] = {
+	"_ZN2v87Isolate3NewERKNS0_12CreateParamsE", "_ZN2v87Isolate8AllocateEv",	/* V8 */
+	"JNI_CreateJavaVM", "JLI_Launch",	/* Java */
+	"coreclr_initialize", "hostfxr_main",	/* .NET */
+	"mono_jit_init", "mono_jit_init_version",
+	"JSGlobalContextCreate",	/* WebKit */
+	"_Z13JS_NewContextjP9JSRuntime",	/* SpiderMonkey */
+};
+
+bool
+tnfctl_object_makes_code(struct elffile *e)
+{
+	uint64_t addresses[sizeof engines / sizeof *engines] = { 0 };
+
+	tnf_elffile_symbols(e, engines, addresses, sizeof engines / sizeof *engines, false);
+	for (size_t i = 0; i < sizeof engines / sizeof *engines; i++)
+		if (addresses[i] != 0)
+			return true;
+	return false;
+}
+
 struct kinds {
 	bool	is_linked;	/* by the dynamic linker, or for it */
 	bool	has_threads;	/* variables of a thread's own: it has a C library */

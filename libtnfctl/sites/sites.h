@@ -94,6 +94,8 @@ const char *tnfctl_refused_object(struct elffile *);
 const char *tnfctl_refused_name(const char *name);
 /* The same for its return alone. */
 const char *tnfctl_refused_return(const char *name);
+/* True if the object makes code once it runs, and looks at addresses to return to. */
+bool tnfctl_object_makes_code(struct elffile *);
 
 /*
  * What differs between machines: a file move-*.c for each, which has tnfctl_site_relocate() and
