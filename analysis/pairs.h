@@ -86,9 +86,9 @@ void pairs_forget_thread(struct pairs *, const struct tnf_event *);
 /* The name of the slices that the probe's events begin or end; NULL: neither. */
 const char *pairs_span(struct pairs *, const struct tnf_probe *);
 
-/* What an event of the probe is, if it has the members of its rule. */
+/* The role of the probe's events, if they have the members of the probe's rule. */
 enum pair_role pairs_role(struct pairs *, const struct tnf_probe *);
-/* Do events of these probes begin and end the same slices, which only threads tell apart? */
+/* True if events of these probes begin and end the same slices, which only threads tell apart. */
 bool pairs_match(struct pairs *, const struct tnf_probe *start, const struct tnf_probe *end);
 
 /* The i-th rule of pairs_add(), from 0; NULL: there are no more, or no pairs. */

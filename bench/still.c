@@ -91,7 +91,7 @@ check(tnfctl_errcode_t e, const char *what)
 static unsigned long *ids;
 static size_t nids, wanted;
 
-/* What a visit took, in ms. */
+/* The times of a visit, in ms. */
 struct took {
 	double attach, set;
 };

@@ -344,7 +344,7 @@ tnfctl_proc_work_end(struct proc *p)
 		return;
 	tnfctl_proc_stop(p);
 	p->works = false;
-	/* What was looked at while it ran may be different now. */
+	/* While the process ran it may have changed the pages of which we have copies. */
 	tnfctl_later_flush(p, true);
 }
 

@@ -17,7 +17,7 @@
 #include "libtnfctl/handle.h"
 
 /*
- * What is loaded in the process.
+ * The objects that are loaded in the process.
  */
 /* Symbols that we look for in every object. */
 enum known {

@@ -173,7 +173,7 @@ adopt_probe(const struct tnf_probe_control *probe)
 	return 0;
 }
 
-/* What the transaction writes: record types, and the probe for which it is made, or NULL. */
+/* The transaction writes these record types, and the probe for which it is made, or NULL. */
 static struct {
 	const struct tnf_tag_data *data;
 	uint32_t where;

@@ -84,7 +84,7 @@ names_in(const char *directory, const char *suffix, char ***ret)
 	return m;
 }
 
-/* What crash_keep() knows while it makes the incident of a machine that went down. */
+/* The state of crash_keep() while it makes the incident of a machine that went down. */
 struct crash {
 	const struct config *c;
 	const char *boot;

@@ -411,7 +411,7 @@ source_measure(struct source *s, int64_t now)
 	s->rate_time = now;
 }
 
-/* Who reads events of this probe?  All others are kept as bytes, and not decoded. */
+/* True if somebody reads events of this probe.  All others are kept as bytes, and not decoded. */
 static bool
 is_read(void *arg, const struct tnf_probe *p)
 {

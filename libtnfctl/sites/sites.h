@@ -98,8 +98,8 @@ const char *tnfctl_refused_return(const char *name);
 bool tnfctl_object_makes_code(struct elffile *);
 
 /*
- * What differs between machines: a file move-*.c for each, which has tnfctl_site_relocate() and
- * tnfctl_site_to_pad(), too.
+ * Functions that differ between machines: each machine has a file move-*.c, which also has
+ * tnfctl_site_relocate() and tnfctl_site_to_pad().
  */
 /* NULL, or why this build moves no instructions at all. */
 const char *tnfctl_move_unknown(void);

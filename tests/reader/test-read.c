@@ -429,7 +429,7 @@ show(void *arg, const struct tnf_event *ev)
 	s->last = *ev;
 }
 
-/* Of what is added to a file, events of a probe that is not wanted are counted only; the choice
+/* Events that are added to a file and whose probe is not wanted are counted only; the choice
    may change.  An event is where it was until its block is taken over. */
 START_TEST(wanted)
 {

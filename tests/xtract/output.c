@@ -241,7 +241,7 @@ START_TEST(beside)
 }
 END_TEST
 
-/* What the thread could not write is told, and the file does not appear. */
+/* If the thread cannot write a piece, output_flush() tells the error, and the file does not appear. */
 START_TEST(beside_full)
 {
 	struct rlimit old, small;
