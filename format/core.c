@@ -3,10 +3,8 @@
  * and the writing of definitions.
  */
 #include <fcntl.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
-#include <tnf/com.h>
 
 #include "format/core.h"
 

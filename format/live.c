@@ -1,8 +1,6 @@
 /*
  * live.c - blocks of a buffer, copied while others write them: live.h says why that works.
  */
-#include <string.h>
-
 #include <tnf/com.h>
 
 #include "format/bytes.h"

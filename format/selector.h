@@ -10,8 +10,6 @@
 #define FORMAT_SELECTOR_H
 
 #include <regex.h>
-#include <stdbool.h>
-#include <stddef.h>
 
 #include "format/attributes.h"
 

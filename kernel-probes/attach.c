@@ -9,18 +9,10 @@
  * asks for them in any case, they are attached only while somebody has a block
  * device open for unbuffered I/O.
  */
-#include <sys/stat.h>
 #include <sys/syscall.h>
 
-#include <bpf/bpf.h>
 #include <bpf/libbpf.h>
-#include <ctype.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <linux/perf_event.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
 
 #include "common/files.h"
 #include "common/proc.h"

@@ -6,17 +6,7 @@
 #include <sys/random.h>
 #include <sys/sysinfo.h>
 
-#include <bpf/bpf.h>
 #include <bpf/libbpf.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-#include <unistd.h>
-
-#include <tnf/com.h>
 
 #include "common/files.h"
 #include "common/proc.h"

@@ -5,9 +5,6 @@
 #ifndef KERNEL_PROBES_CATALOGUE_H
 #define KERNEL_PROBES_CATALOGUE_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "format/core.h"
 #include "kernel-probes/record.h"
 

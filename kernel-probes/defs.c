@@ -1,14 +1,6 @@
 /*
  * defs.c - the part of the buffer that never changes: header, directory, types.
  */
-#include <errno.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <tnf/com.h>
-
-#include "format/core.h"
 #include "kernel-probes/handle.h"
 #include "kernel-probes/import.h"
 

@@ -4,12 +4,7 @@
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
 
-#include <bpf/bpf.h>
 #include <dirent.h>
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "common/proc.h"
 #include "kernel-probes/handle.h"

@@ -1,13 +1,18 @@
 /*
- * handle.h - a session with the kernel, as the loader's files share it.
+ * handle.h - a session with the kernel, as the loader's files share it.  <bpf/bpf.h>, and the
+ * headers of the C library that most of these files need, come with it.
  */
 #ifndef KERNEL_PROBES_HANDLE_H
 #define KERNEL_PROBES_HANDLE_H
 
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
 
 #include "common/map.h"
 #include "kernel-probes/catalogue.h"

@@ -4,9 +4,6 @@
  */
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "common/proc.h"
 #include "kernel-probes/handle.h"

@@ -4,11 +4,7 @@
 #ifndef KERNEL_PROBES_IMPORT_IMPL_H
 #define KERNEL_PROBES_IMPORT_IMPL_H
 
-#include <stdint.h>
-
 #include "kernel-probes/import.h"
-#include "kernel-probes/operand.h"
-#include "kernel-probes/record.h"
 
 /* import.c */
 /* Finds a probe's members when they are first needed.  After a failure 'lacks' says why. */

@@ -2,13 +2,6 @@
  * import-load.c - the programs of imported probes go into the kernel, when the first imported
  * probe is to record; the program of one probe alone (raw.bpf.c), when that probe is.
  */
-#include <errno.h>
-#include <limits.h>
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
-
-#include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
 #include "kernel-probes/handle.h"

@@ -3,18 +3,9 @@
  * that were asked for, and the links.
  */
 #include <dirent.h>
-#include <errno.h>
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include <bpf/bpf.h>
 
 #include "kernel-probes/handle.h"
 #include "kernel-probes/import-impl.h"
-#include "kernel-probes/operand.h"
 
 /* The path of a probe's link. */
 

@@ -6,14 +6,8 @@
  * if the event always has one length, the event's words.  A word needs no call and no decision,
  * an operation needs both.
  */
-#include <bpf/bpf.h>
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "kernel-probes/handle.h"
 #include "kernel-probes/import-impl.h"
-#include "kernel-probes/import.h"
 
 #define EVENT_MAX	(KP_WORDS_FROM * 2)	/* with the records that it refers to */
 

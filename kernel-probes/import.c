@@ -2,21 +2,11 @@
  * import.c - the imported probes of a session: added, listed, described, and switched on and off.  A
  * mark is one that we hit ourselves.
  */
-#include <bpf/bpf.h>
-#include <errno.h>
-#include <limits.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include <tnf/com.h>
 
 #include "common/files.h"
 #include "kernel-probes/handle.h"
 #include "kernel-probes/import-impl.h"
-#include "kernel-probes/import.h"
 
 const struct kp_import_kind *const kp_import_kinds[KP_IMPORT_KINDS] = {
 	[KP_IMPORT_TRACEPOINT] = &kp_tracepoint,

@@ -36,10 +36,6 @@
 #ifndef KERNEL_PROBES_IMPORT_H
 #define KERNEL_PROBES_IMPORT_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "kernel-probes/kernel_probes.h"
 #include "kernel-probes/record.h"
 

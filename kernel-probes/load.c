@@ -5,14 +5,8 @@
  * of a probe follow when it, or another one of its file, is first switched on: to the
  * verifier each program is milliseconds of work.
  */
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/sysinfo.h>
-#include <unistd.h>
 
-#include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
 #include "kernel-probes/handle.h"

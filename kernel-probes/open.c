@@ -6,18 +6,11 @@
  * that reads the buffer shares KP_DIR_PROG, which is there while a buffer is.
  */
 #include <sys/file.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 
 #include <bpf/btf.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <linux/capability.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "common/files.h"
 #include "common/proc.h"

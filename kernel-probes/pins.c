@@ -2,17 +2,10 @@
  * pins.c - makes, searches and removes the directory of our pins.
  */
 #include <sys/mount.h>
-#include <sys/stat.h>
 #include <sys/vfs.h>
 
-#include <bpf/bpf.h>
 #include <bpf/libbpf.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <linux/magic.h>
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "common/files.h"
 #include "kernel-probes/handle.h"

@@ -4,18 +4,8 @@
  * A print format is C: "...", __print_flags(REC->flags & 0xff, "|", { 1, "READ" }, ...).
  * We understand one member, a mask on it, and constants; that is nearly all there is.
  */
-#include <bpf/bpf.h>
-#include <ctype.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 #include "kernel-probes/handle.h"
 #include "kernel-probes/import-impl.h"
-#include "kernel-probes/import.h"
 
 struct cursor {
 	const char *p;

@@ -1,9 +1,6 @@
 /*
  * probes.c - the catalogue's rows as they stand now, switched on and off.
  */
-#include <errno.h>
-#include <stdio.h>
-
 #include "common/proc.h"
 #include "kernel-probes/handle.h"
 #include "kernel-probes/import.h"

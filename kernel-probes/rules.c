@@ -7,21 +7,12 @@
  * processes that came or went before.
  */
 #include <sys/mman.h>
-#include <sys/stat.h>
 
-#include <bpf/bpf.h>
 #include <bpf/libbpf.h>
-#include <ctype.h>
-#include <dirent.h>
-#include <errno.h>
 #include <fts.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "common/files.h"
-#include "common/map.h"
 #include "common/proc.h"
 #include "kernel-probes/handle.h"
 

@@ -1,8 +1,6 @@
 /*
  * stacks.c - which events have stacks, and how deep.
  */
-#include <errno.h>
-
 #include "kernel-probes/handle.h"
 #include "kernel-probes/import-impl.h"
 

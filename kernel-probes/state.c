@@ -1,12 +1,7 @@
 /*
  * state.c - the settings that users asked for, in a pinned map, so that they outlive us.
  */
-#include <errno.h>
-#include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
-
-#include <bpf/bpf.h>
 
 #include "kernel-probes/handle.h"
 

@@ -2,16 +2,6 @@
  * status.c - the state of a buffer (size, switches, losses), its settings, and the time that
  * it covers for each CPU.
  */
-#include <bpf/bpf.h>
-#include <errno.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include <tnf/com.h>
-
 #include "kernel-probes/handle.h"
 #include "kernel-probes/import-impl.h"
 

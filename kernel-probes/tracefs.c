@@ -3,14 +3,6 @@
  */
 #include <sys/mount.h>
 
-#include <ctype.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 #include "common/files.h"
 #include "common/proc.h"
 #include "kernel-probes/handle.h"

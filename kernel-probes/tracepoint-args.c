@@ -3,11 +3,7 @@
  * kernel's structures, by the kernel's own types (BTF).
  */
 #include <bpf/btf.h>
-#include <errno.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/utsname.h>
 
 #include "kernel-probes/handle.h"

@@ -6,14 +6,8 @@
  * CPU, for example in an interrupt, but not of a raw tracepoint.  So we take the raw one, where
  * we know how the members of a record come from the arguments: the record stays the same.
  */
-#include <bpf/bpf.h>
-#include <errno.h>
-#include <string.h>
-#include <unistd.h>
-
 #include "kernel-probes/handle.h"
 #include "kernel-probes/import-impl.h"
-#include "kernel-probes/import.h"
 
 #define WAKING	"comm=p->comm pid=p->pid prio=p->prio "
 #define PACKET	"skbaddr=skb len=skb->len name=skb->dev->name"

@@ -6,19 +6,12 @@
  */
 #include <sys/syscall.h>
 
-#include <bpf/bpf.h>
-#include <errno.h>
 #include <linux/perf_event.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "common/call-kinds.h"
 #include "common/files.h"
 #include "kernel-probes/handle.h"
 #include "kernel-probes/import-impl.h"
-#include "kernel-probes/import.h"
 
 /* Splits a probe's name into 'system' and 'event' for tracefs. */
 static void

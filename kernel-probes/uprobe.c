@@ -8,21 +8,13 @@
  */
 #include <sys/syscall.h>
 
-#include <bpf/bpf.h>
 #include <bpf/libbpf.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <linux/perf_event.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "common/files.h"
 #include "common/proc.h"
 #include "kernel-probes/handle.h"
 #include "kernel-probes/import-impl.h"
-#include "kernel-probes/kernel_probes.h"
 
 #define ENOTSUPP 524	/* the kernel's own, which <errno.h> does not have */
 #define PMU	"/sys/bus/event_source/devices/uprobe/"

@@ -2,14 +2,8 @@
  * context-lookup.c - finds a context in a file, facts in a context, and what the file itself
  * says of the names of its threads.
  */
-#include <sys/stat.h>
-
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include <tnf/com.h>
 #include <tnf/tnf.h>

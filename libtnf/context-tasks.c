@@ -1,16 +1,9 @@
 /*
  * context-tasks.c - who runs on this machine, on which devices, and what they have mapped.
  */
-#include <sys/stat.h>
-
 #include <elf.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "common/files.h"
 #include "common/proc.h"

@@ -2,23 +2,14 @@
  * context-write.c - the text of a context, and its place in a file.
  */
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/timex.h>
 #include <sys/utsname.h>
 
-#include <errno.h>
 #include <inttypes.h>
-#include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
-#include <time.h>
-#include <unistd.h>
-
-#include <tnf/com.h>
 
 #include "common/files.h"
 #include "common/proc.h"
-#include "format/core.h"
 #include "libtnf/context-write.h"
 
 void

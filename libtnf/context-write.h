@@ -9,8 +9,6 @@
 
 #include <sys/types.h>
 
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 
 #include "format/core.h"

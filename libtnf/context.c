@@ -6,7 +6,6 @@
  * by an older library.  The text is copied once and cut up in place.
  */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <tnf/tnf.h>

@@ -6,9 +6,6 @@
  * it refers to, and none of the same thread before it is missing: format/live.h
  * says why.
  */
-#include <stdlib.h>
-#include <string.h>
-
 #include "format/live.h"
 #include "libtnf/file.h"
 

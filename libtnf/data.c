@@ -3,12 +3,8 @@
  */
 #include <pthread.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "libtnf/datum.h"
-#include "libtnf/file.h"
-#include "libtnf/type.h"
 
 #define IS(what, prop)							\
 TNF_API int								\

@@ -11,7 +11,6 @@
 #include <tnf/tnf.h>
 
 #include "libtnf/file.h"
-#include "libtnf/type.h"
 
 #define SESSIONS_MAX	4095u
 

@@ -1,11 +1,7 @@
 /*
  * event.c - the records of a block one after another, and each event's time and thread.
  */
-#include <stdlib.h>
-#include <string.h>
-
 #include "libtnf/file.h"
-#include "libtnf/type.h"
 
 /* The schedule record that the event at 'w' names. */
 static enum event_status

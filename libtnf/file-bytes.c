@@ -5,8 +5,6 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-#include <errno.h>
-#include <stdlib.h>
 #include <unistd.h>
 #ifdef HAVE_ZSTD
 #include <zstd.h>

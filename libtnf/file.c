@@ -2,12 +2,7 @@
  * file.c - one trace file: its header, checked before anything else is read, and the memory
  * for its types.
  */
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "libtnf/file.h"
-#include "libtnf/type.h"
 
 /* Offsets of the header's members: tnf(5), "File header". */
 enum {

@@ -1,16 +1,15 @@
 /*
  * file.h - one trace file: its bytes, its header, the types in it by the offset of their records,
- * references, and its blocks, whose records are events.
+ * references, and its blocks, whose records are events.  <errno.h>, <stdlib.h> and <string.h>
+ * come with it.
  */
 #ifndef LIBTNF_FILE_H
 #define LIBTNF_FILE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include <errno.h>
+#include <stdlib.h>
 
 #include <tnf/com.h>
-#include <tnf/stream.h>
 
 #include "format/bytes.h"
 #include "libtnf/type.h"

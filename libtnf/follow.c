@@ -12,10 +12,6 @@
  * whose numbers its writers have taken from the cursor since the last refresh, and
  * earlier ones that a writer still holds or has not come to use yet.
  */
-#include <stdlib.h>
-#include <string.h>
-
-#include "libtnf/file.h"
 #include "libtnf/stream_impl.h"
 
 #define LAPS	0xfffffffeu	/* then generations begin again: libtnfprobe/block.c */

@@ -2,14 +2,8 @@
  * merge.c - events of many blocks in the order of time; and tnf_siblings_seen(), which tells the
  * stream that another file of the same writer has held the event already.
  */
-#include <stdlib.h>
-#include <string.h>
-
 #include "format/core.h"
-#include "libtnf/file.h"
-#include "libtnf/stream_impl.h"
 #include "libtnf/survey.h"
-#include "libtnf/type.h"
 
 /* An event of a block whose events are not in order of time: cursor->order has them all, sorted. */
 struct place {

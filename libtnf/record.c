@@ -1,10 +1,7 @@
 /*
  * record.c - classic interface: blocks, the records in them, and their members.
  */
-#include <string.h>
-
 #include "libtnf/datum.h"
-#include "libtnf/file.h"
 
 TNF_API int
 tnf_get_block_count(TNF *tnf)

@@ -1,15 +1,9 @@
 /*
  * scan.c - the first pass over a file: probes, times of blocks, damage by its cause.
  */
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "libtnf/file.h"
-#include "libtnf/stream_impl.h"
 #include "libtnf/survey.h"
-#include "libtnf/type.h"
 
 /* Events of one block. */
 struct tally {

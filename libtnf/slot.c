@@ -1,10 +1,7 @@
 /*
  * slot.c - references, and the members of record types and elements of array types.
  */
-#include <string.h>
-
 #include "libtnf/file.h"
-#include "libtnf/type.h"
 
 #define SLOTS_MAX	4096u
 

@@ -3,16 +3,10 @@
  */
 #include <sys/types.h>
 
-#include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "libtnf/file.h"
-#include "libtnf/stream_impl.h"
 #include "libtnf/survey.h"
-#include "libtnf/type.h"
 
 TNF_API int
 tnf_stream_new(tnf_stream_t **ret)

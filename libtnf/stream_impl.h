@@ -5,8 +5,6 @@
 #ifndef LIBTNF_STREAM_IMPL_H
 #define LIBTNF_STREAM_IMPL_H
 
-#include <tnf/stream.h>
-
 #include "common/map.h"
 #include "libtnf/file.h"
 

@@ -2,12 +2,8 @@
  * survey-part.c - looks at a piece of a large file, block by block, in one thread; and finds
  * the blocks of all pieces that lie before or behind a time.
  */
-#include <stdlib.h>
-
 #include "libtnf/context.h"
-#include "libtnf/file.h"
 #include "libtnf/survey.h"
-#include "libtnf/type.h"
 
 #define AHEAD_BYTES	8192u	/* what is fetched before it is looked at */
 #define TIME_MAX	((INT64_C(1) << 62) - (INT64_C(1) << 33))

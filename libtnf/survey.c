@@ -3,15 +3,10 @@
  */
 #include <sys/mman.h>
 
-#include <errno.h>
 #include <sched.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "libtnf/stream_impl.h"
 #include "libtnf/survey.h"
-#include "libtnf/type.h"
 
 #define PART_BLOCKS	12u	/* fewer are not worth a thread in any case */
 #define STRETCH_SMALL	4u	/* blocks of a stretch in files of less than this many: */

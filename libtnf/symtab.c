@@ -7,19 +7,11 @@
  * nobody else can write to it; what is in it is checked all the same.
  */
 #include <sys/mman.h>
-#include <sys/stat.h>
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "common/files.h"
 #include "common/proc.h"
-#include "format/core.h"
 #include "libtnf/context-write.h"
 
 #define MAGIC		"TNFsyms2"

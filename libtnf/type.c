@@ -5,12 +5,7 @@
  * step reads what a record says by itself and through its base: name, properties, size.
  * The second reads members and elements (slot.c), when no first step is under way.
  */
-#include <stdlib.h>
-#include <string.h>
-
-#include "libtnf/file.h"
 #include "libtnf/stream_impl.h"
-#include "libtnf/type.h"
 
 /* Members of a type record. */
 enum {

@@ -1,12 +1,8 @@
 /*
  * value.c - members of events and records, elements of arrays, and long texts in pieces.
  */
-#include <stdlib.h>
-#include <string.h>
-
 #include "common/map.h"
 #include "libtnf/file.h"
-#include "libtnf/type.h"
 
 static void
 value_read_scalar(const struct bytes *b, uint64_t pos, const struct tnf_type *t,

@@ -5,24 +5,10 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-#include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
 #include <poll.h>
-#include <pthread.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-#include <unistd.h>
-
-#include <tnf/target.h>
 
 #include "common/elf-file.h"
-#include "common/proc.h"
 #include "libtnfctl/control.h"
-#include "libtnfctl/proc.h"
 
 #define EXEC_MS		1000	/* for an exec() to get through */
 #define EXEC_NEAR	30	/* tries, a millisecond apart, for its beginning and its end */

@@ -8,18 +8,8 @@
  */
 #include <sys/random.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
-
-#include <errno.h>
-#include <fcntl.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "common/files.h"
-#include "common/proc.h"
 #include "libtnfctl/control.h"
 
 #define SIZE_MAX_	(1u << 30)	/* what a reference can reach */

@@ -32,14 +32,9 @@
 #include <sys/syscall.h>
 
 #include <elf.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "common/proc.h"
 #include "libtnfctl/arch/arch.h"
 #include "libtnfctl/control.h"
-#include "libtnfctl/proc.h"
 
 #define CALL_MS		10000
 /*

@@ -7,10 +7,6 @@
  * lasts, probes with the same functions share an array.
  */
 #include <inttypes.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "libtnfctl/control.h"
 

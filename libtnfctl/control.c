@@ -4,14 +4,9 @@
  * Blocks are read a section at a time and written a word at a time.  The target may put any
  * values there: we check their bounds, and never use them as pointers into our own memory.
  */
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "common/elf-file.h"
 #include "libtnfctl/control.h"
 #include "libtnfctl/imports.h"
-#include "libtnfctl/proc.h"
 
 #define PROBES_MAX	(1u << 18)	/* of one target */
 #define FILE_MIN	131072u

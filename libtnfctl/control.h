@@ -4,7 +4,6 @@
 #ifndef LIBTNFCTL_CONTROL_H
 #define LIBTNFCTL_CONTROL_H
 
-#include "libtnfctl/handle.h"
 #include "libtnfctl/proc.h"
 
 /* The address of a member of the process's own control block. */

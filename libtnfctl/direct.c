@@ -1,14 +1,10 @@
 /*
  * direct.c - handles on other processes: what exec, pid and fork share.
  */
-#include <pthread.h>
 #include <sys/uio.h>
-#include <unistd.h>
 
-#include "common/proc.h"
 #include "libtnfctl/control.h"
 #include "libtnfctl/fast.h"
-#include "libtnfctl/imports.h"
 
 /* We give up the first look at a target after so many of its execs, and at the first
    exec after so many seconds. */

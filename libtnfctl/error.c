@@ -1,10 +1,7 @@
 /*
  * error.c - codes, their texts, and what exactly went wrong.
  */
-#include <errno.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "common/proc.h"
 #include "libtnfctl/handle.h"

@@ -8,18 +8,11 @@
  * linker's list from outside every few milliseconds, and stop the target only
  * when the list has changed.
  */
-#include <errno.h>
 #include <poll.h>
-#include <pthread.h>
 #include <semaphore.h>
-#include <stdint.h>
-#include <stdlib.h>
 #include <sys/eventfd.h>
 #include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
-#include "common/proc.h"
 #include "libtnfctl/control.h"
 #include "libtnfctl/imports.h"
 

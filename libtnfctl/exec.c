@@ -14,18 +14,8 @@
 #include <sys/xattr.h>
 
 #include <elf.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
-#include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "common/elf-file.h"
-#include "common/proc.h"
 #include "libtnfctl/control.h"
 
 extern char **environ;

@@ -2,13 +2,6 @@
  * fast-make.c - fast probes are made: the process gets the descriptions of their sites, with
  * conditions, and pads; libtnfprobe defines the probes.
  */
-#include <pthread.h>
-#include <signal.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include <tnf/runtime.h>
 
 #include "kernel-probes/import.h"
@@ -16,8 +9,6 @@
 #include "libtnfctl/control.h"
 #include "libtnfctl/fast.h"
 #include "libtnfctl/functions.h"
-#include "libtnfctl/proc.h"
-#include "libtnfctl/usdt.h"
 
 #define TRIES		6000	/* to find a thread that can make a call */
 #define TEXT_MAX	6000u	/* of one probe: its words, and the names of its values */

@@ -2,18 +2,11 @@
  * fast.c - which imported probes of a process are fast, and their switching.
  */
 #include <elf.h>
-#include <limits.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "common/elf-file.h"
 #include "libtnfctl/arch/arch.h"
 #include "libtnfctl/control.h"
 #include "libtnfctl/fast.h"
-#include "libtnfctl/sites/sites.h"
 #include "libtnfctl/usdt.h"
 
 /* The latest object that was analysed; many probes of one file are asked for in turn. */

@@ -10,9 +10,6 @@
 #ifndef LIBTNFCTL_FAST_H
 #define LIBTNFCTL_FAST_H
 
-#include "common/map.h"
-#include "common/proc.h"
-#include "libtnfctl/handle.h"
 #include "libtnfctl/imports.h"
 #include "libtnfctl/sites/sites.h"
 

@@ -10,16 +10,10 @@
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 
-#include <errno.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-#include <unistd.h>
 
-#include "common/proc.h"
 #include "libtnfctl/proc.h"
 
 #define FILTERS_MAX	64

@@ -8,10 +8,6 @@
  */
 #include <dwarf.h>
 #include <elfutils/libdw.h>
-#include <limits.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "common/elf-file.h"
 #include "libtnfctl/arch/arch.h"

@@ -8,22 +8,17 @@
  * in memory; floating-point numbers are elsewhere, and left out.  Behind a structure that is
  * passed by value in registers we know no parameter.
  */
-#include <sys/stat.h>
-
 #include <dwarf.h>
 #include <elfutils/libdw.h>
 #include <elfutils/libdwelf.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "common/elf-file.h"
 #include "common/files.h"
 #include "libtnfctl/arch/arch.h"
 #include "libtnfctl/functions.h"
-#include "libtnfctl/usdt.h"
 
 #define PEEL_MAX	32	/* typedefs of typedefs: the file may lie */
 #define PARAMETERS_MAX	64

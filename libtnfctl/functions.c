@@ -1,19 +1,13 @@
 /*
  * functions.c - functions of programs and libraries as probes.
  */
-#include <errno.h>
 #include <regex.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "common/elf-file.h"
 #include "common/files.h"
-#include "common/map.h"
 #include "libtnfctl/arch/arch.h"
 #include "libtnfctl/functions.h"
 #include "libtnfctl/proc.h"
-#include "libtnfctl/usdt.h"
 
 #define NAME_MAX_HERE	100u	/* with what we append it is a probe's name */
 

@@ -6,11 +6,6 @@
 #ifndef LIBTNFCTL_FUNCTIONS_H
 #define LIBTNFCTL_FUNCTIONS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "kernel-probes/kernel_probes.h"
 #include "libtnfctl/usdt.h"
 
 #define FUNCTIONS_MAX	512	/* that one pattern may choose of a file, for the kernel */

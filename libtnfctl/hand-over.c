@@ -12,26 +12,14 @@
  * give the file to the target's user and the target opens it by its name.
  */
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
 
 #include <dlfcn.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
-#include <pthread.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "common/files.h"
-#include "common/proc.h"
 #include "libtnfctl/arch/arch.h"
 #include "libtnfctl/control.h"
-#include "libtnfctl/proc.h"
 
 #define TRIES		100	/* of a library that is busy */
 #define TRY_US		1000

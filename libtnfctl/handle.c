@@ -1,13 +1,8 @@
 /*
  * handle.c - handles come and go, and have probes; calls that every kind answers for itself.
  */
-#include <stdlib.h>
-#include <string.h>
-
 #include "libtnfctl/fast.h"
 #include "libtnfctl/functions.h"
-#include "libtnfctl/handle.h"
-#include "libtnfctl/imports.h"
 #include "libtnfctl/proc.h"
 
 tnfctl_handle_t *

@@ -10,13 +10,20 @@
  * objects.c (what is loaded) and connect.c, and differ in how memory is read
  * and written.  The kernel has its own functions for everything; calls that only the kernel
  * answers are in kernel.c.
+ *
+ * The headers of the C library that most files of this room need come with it.
  */
 #ifndef LIBTNFCTL_HANDLE_H
 #define LIBTNFCTL_HANDLE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
 
 #include <tnf/target.h>
 #include <tnf/tnfctl.h>

@@ -1,19 +1,10 @@
 /*
  * imports-add.c - imported probes are added: to those of a process, or to the kernel's.
  */
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 #include "common/elf-file.h"
-#include "kernel-probes/kernel_probes.h"
 #include "libtnfctl/fast.h"
 #include "libtnfctl/functions.h"
-#include "libtnfctl/imports.h"
 #include "libtnfctl/proc.h"
-#include "libtnfctl/usdt.h"
 
 /* The state while the probes of one file after the other are added to a list. */
 struct adding {

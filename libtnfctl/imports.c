@@ -1,19 +1,10 @@
 /*
  * imports.c - the imported probes of a process, kept and switched.
  */
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "common/files.h"
-#include "common/proc.h"
-#include "kernel-probes/kernel_probes.h"
 #include "libtnfctl/fast.h"
 #include "libtnfctl/functions.h"
-#include "libtnfctl/imports.h"
 #include "libtnfctl/proc.h"
-#include "libtnfctl/usdt.h"
 
 #define FILES_MAX	8192u
 #define BUFFER_SIZE	(4u << 20)	/* as prex makes one */

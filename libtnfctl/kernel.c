@@ -5,13 +5,6 @@
  * kernel-probes does the work and tells in detail why something failed; this file
  * adds the codes of tnfctl.
  */
-#include <errno.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "kernel-probes/kernel_probes.h"
-#include "libtnfctl/handle.h"
 #include "libtnfctl/imports.h"
 
 /* The code for a negative errno from kernel-probes, its words as the detail. */

@@ -9,11 +9,6 @@
 #include <sys/mman.h>
 #include <sys/uio.h>
 
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 #include "libtnfctl/proc.h"
 
 #define PAGE		4096u

@@ -7,15 +7,9 @@
  * memory and may be a lie, or be changing while we read it.
  */
 #include <elf.h>
-#include <limits.h>
 #include <link.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "common/files.h"
-#include "common/proc.h"
 #include "libtnfctl/proc.h"
 
 #define SEGMENTS_MAX	256u

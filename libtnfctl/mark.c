@@ -13,28 +13,16 @@
  * end, costs the mark.
  */
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
 #include <dlfcn.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <grp.h>
-#include <limits.h>
-#include <pthread.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 #include <tnf/runtime.h>
 #include <tnf/writer.h>
 
 #include "common/files.h"
-#include "common/proc.h"
 #include "libtnfctl/control.h"
 
 #define SECONDS	10	/* for the child */

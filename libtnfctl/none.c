@@ -5,8 +5,6 @@
  * they need.
  */
 #include "libtnfctl/fast.h"
-#include "libtnfctl/handle.h"
-#include "libtnfctl/imports.h"
 
 static const char none[] = "this machine has no fast probes";
 

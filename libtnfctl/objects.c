@@ -1,17 +1,8 @@
 /*
  * objects.c - what is loaded in a process.
  */
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include "common/elf-file.h"
 #include "common/files.h"
-#include "common/map.h"
 #include "libtnfctl/proc.h"
 
 #define SECTION_MAX	(64u << 20)	/* bytes of control blocks an object */

@@ -9,15 +9,9 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 #include "libtnfctl/arch/arch.h"
 #include "libtnfctl/control.h"
 #include "libtnfctl/fast.h"
-#include "libtnfctl/proc.h"
 
 #define PAGE		4096u
 #define AREA_SIZE	(512u << 10)

@@ -10,15 +10,9 @@
 #include <sys/ptrace.h>
 #include <sys/user.h>
 
-#include <errno.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "libtnfctl/arch/arch.h"
 #include "libtnfctl/control.h"
 #include "libtnfctl/fast.h"
-#include "libtnfctl/proc.h"
 
 #define TRIES		200
 #define TRY_US		500

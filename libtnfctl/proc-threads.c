@@ -2,18 +2,9 @@
  * proc-threads.c - the threads of a process that we hold, and how they are taken.
  */
 #include <dirent.h>
-#include <errno.h>
-#include <pthread.h>
 #include <setjmp.h>
-#include <signal.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/ptrace.h>
-#include <time.h>
-#include <unistd.h>
 
-#include "common/proc.h"
 #include "libtnfctl/proc.h"
 
 #define THREADS_MAX	(1u << 18)

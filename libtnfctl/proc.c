@@ -28,15 +28,8 @@
  */
 #include <sys/ptrace.h>
 
-#include <pthread.h>
 #include <sched.h>
-#include <signal.h>
-#include <stdint.h>
-#include <string.h>
-#include <time.h>
-#include <unistd.h>
 
-#include "common/proc.h"
 #include "libtnfctl/arch/arch.h"
 #include "libtnfctl/proc.h"
 

@@ -4,15 +4,6 @@
 #ifndef LIBTNFCTL_PROC_H
 #define LIBTNFCTL_PROC_H
 
-#include <sys/types.h>
-
-#include <signal.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <time.h>
-
-#include "common/map.h"
 #include "common/proc.h"
 #include "libtnfctl/handle.h"
 

@@ -4,13 +4,6 @@
 #include <sys/stat.h>
 #include <sys/uio.h>
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "common/proc.h"
 #include "libtnfctl/proc.h"
 
 #define STAT_SIZE	512u

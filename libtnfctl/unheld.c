@@ -7,21 +7,12 @@
 #include <sys/uio.h>
 
 #include <dlfcn.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
 #include <link.h>
 #include <poll.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "common/files.h"
 #include "libtnfctl/control.h"
 #include "libtnfctl/imports.h"
-#include "libtnfctl/proc.h"
 
 /* A walk through the objects of a process; the program comes first. */
 struct listing {

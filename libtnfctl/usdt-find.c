@@ -1,18 +1,10 @@
 /*
  * usdt-find.c - a probe of a file, for kernel-probes to attach.
  */
-#include <errno.h>
-#include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "common/elf-file.h"
 #include "common/files.h"
-#include "common/map.h"
 #include "libtnfctl/functions.h"
 #include "libtnfctl/proc.h"
-#include "libtnfctl/usdt.h"
 
 #define LINE_MAX_HERE	1024
 #define LINES_MAX	4096	/* of one file */

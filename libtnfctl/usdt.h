@@ -9,10 +9,6 @@
 #ifndef LIBTNFCTL_USDT_H
 #define LIBTNFCTL_USDT_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "kernel-probes/kernel_probes.h"
 
 struct elffile;
@@ -30,7 +26,6 @@ typedef bool usdt_note_f(void *arg, const struct usdt_note *);
 /* Calls fn for each note of a section until it returns false.  Ends at the first
    note that does not fit; those of others are passed over. */
 void	tnfctl_usdt_notes_read(const uint8_t *bytes, size_t size, usdt_note_f *, void *arg);
-
 
 /*
  * The string is "N@OP N@OP ...": N is the size in bytes, negative for a signed

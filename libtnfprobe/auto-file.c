@@ -5,19 +5,10 @@
  * whatever has that name is replaced and never written.  But a file that a living process
  * records into is gone on with: it is that of the program which has executed this one.
  */
-#include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
-#include <signal.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <time.h>
-#include <unistd.h>
 
-#include "format/core.h"
 #include "libtnfprobe/internal.h"
 
 struct head {

@@ -5,13 +5,7 @@
  * A file counts only if it is still the one that has been mapped, as its program headers
  * tell, and a section only if it lies within what is mapped and may be written.
  */
-#include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
 #include <link.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "libtnfprobe/internal.h"
 

@@ -8,18 +8,12 @@
  * attaches.  Neither waits for the other, and where anything is not as it should be, the
  * program starts as if there were no tnfwatch.
  */
-#include <errno.h>
-#include <fcntl.h>
 #include <link.h>
 #include <linux/magic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/auxv.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
-#include <unistd.h>
 
 #include "libtnfprobe/internal.h"
 

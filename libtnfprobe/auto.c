@@ -8,14 +8,9 @@
  * Mistakes in the variables are told once, and the program runs on.
  */
 #include <ctype.h>
-#include <errno.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/auxv.h>
 #include <sys/file.h>
-#include <unistd.h>
 
 #include "format/selector.h"
 #include "libtnfprobe/internal.h"

@@ -7,11 +7,6 @@
  * block is its owner word (next_block): 0, or who holds it.  A block that is
  * held is passed over; it keeps its generation and what is in it.
  */
-#include <errno.h>
-#include <signal.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
 #include "libtnfprobe/internal.h"
 
 #define ATTEMPTS	200	/* then the event is lost */

@@ -10,11 +10,6 @@
  *
  * The counter is used if the kernel itself keeps time with it.
  */
-#include <fcntl.h>
-#include <string.h>
-#include <time.h>
-#include <unistd.h>
-
 #include "libtnfprobe/internal.h"
 
 #define SCALE_FIRST_NS	20000ll		/* shortest base that gives a scale */

@@ -1,16 +1,12 @@
 /*
  * debug.c - functions for connected functions to call, and the predefined connected function.
  */
-#include <errno.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "format/attributes.h"
 #include "libtnfprobe/internal.h"
 
-#define LINE_MAX	1024
+#define TEXT_MAX	1024
 #define NAME_SHOWN	31
 #define TEXT_SHOWN	127
 #define AT_MOST(n, max)	((int)((n) < (max) ? (n) : (max)))
@@ -104,7 +100,7 @@ tnf_probe_get_argument(const struct tnf_probe_setup *setup, unsigned n,
 /* A line that is cut when it is full. */
 struct line {
 	size_t	len;
-	char	text[LINE_MAX];
+	char	text[TEXT_MAX];
 };
 
 static void __attribute__((format(printf, 2, 3)))

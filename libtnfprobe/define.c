@@ -13,8 +13,6 @@
  * nothing is used without a look at its bounds, and all we take from it is the place of a
  * record.
  */
-#include <string.h>
-
 #include "libtnfprobe/internal.h"
 
 #define RECORDS_MAX	32	/* record types that come with one definition */

@@ -4,9 +4,6 @@
  *
  * An event exists for readers as soon as bytes_valid has moved over it.
  */
-#include <errno.h>
-#include <signal.h>
-
 #include "libtnfprobe/event-hit.h"
 
 #define EVENT_MAX	(BLOCK_SIZE - HEADER_SIZE - SCHED_SIZE - 8)

@@ -7,9 +7,6 @@
 #include <sys/mman.h>
 #include <sys/uio.h>
 
-#include <string.h>
-#include <unistd.h>
-
 #include <tnf/runtime.h>
 
 #include "libtnfprobe/event-hit.h"

@@ -8,17 +8,7 @@
  */
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 
-#include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
-#include <stddef.h>
-#include <string.h>
-#include <time.h>
-#include <unistd.h>
-
-#include "format/core.h"
 #include "libtnfprobe/internal.h"
 
 #define KEPT	8	/* older files that stay mapped */

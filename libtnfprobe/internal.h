@@ -25,6 +25,8 @@
  * hit is in code whose vector registers hold values.  A function that they call elsewhere, if it may use
  * others, goes through keep_vectors().
  *
+ * The headers of the C library that most of these files need come with this one.
+ *
  * The mapped file is shared with other processes and none of it is trusted:
  * every offset used comes from our own memory.
  */
@@ -33,10 +35,14 @@
 
 #include <sys/types.h>
 
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
 
 #include <tnf/writer.h>
 

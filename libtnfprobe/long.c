@@ -6,8 +6,6 @@
  * further array if there are more pieces than one can name, and is null if the value
  * has been cut.
  */
-#include <string.h>
-
 #include <tnf/runtime.h>
 
 #include "libtnfprobe/internal.h"

@@ -13,18 +13,9 @@
  * refuse it (is_quiet()).  After that a change makes the one system call that the
  * program asked for, and the former name is the one that we remember.
  */
-#include <errno.h>
-#include <fcntl.h>
 #include <linux/prctl.h>
-#include <limits.h>
-#include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/single_threaded.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "libtnfprobe/internal.h"
 

@@ -5,15 +5,9 @@
  * guard page, which the kernel hands to it zeroed even if a bare clone() has made the
  * child; a child that shares the memory (vfork) shares all.
  */
-#include <errno.h>
-#include <pthread.h>
 #include <sched.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "libtnfprobe/internal.h"
 

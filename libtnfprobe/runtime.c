@@ -10,10 +10,7 @@
  */
 #include <sys/mman.h>
 
-#include <errno.h>
 #include <link.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include <tnf/runtime.h>
 

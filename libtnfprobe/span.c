@@ -9,7 +9,6 @@
  */
 #include <dlfcn.h>
 #include <link.h>
-#include <string.h>
 
 #include "libtnfprobe/internal.h"
 

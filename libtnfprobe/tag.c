@@ -7,9 +7,6 @@
  * definition with all that it refers to.  A writer killed before leaves
  * nothing, one killed in between leaves definitions that nothing refers to.
  */
-#include <string.h>
-
-#include "format/core.h"
 #include "libtnfprobe/internal.h"
 
 #define BLOCKS_MAX	64	/* of one transaction */

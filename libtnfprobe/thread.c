@@ -2,13 +2,9 @@
  * thread.c - a thread's first hit and its end; and what stops it from recording: the program's
  * calls, and prctl(), which libtnfprobe wraps.
  */
-#include <errno.h>
 #include <linux/prctl.h>
 #include <linux/seccomp.h>
-#include <pthread.h>
 #include <stdarg.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "libtnfprobe/internal.h"
 

@@ -4,9 +4,6 @@
  * They follow the event in its block.  A value that has no room there goes into
  * further blocks, which the thread holds until the event is committed.
  */
-#include <errno.h>
-#include <string.h>
-
 #include "libtnfprobe/internal.h"
 
 static const struct tnf_block_header *

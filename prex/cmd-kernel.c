@@ -2,7 +2,6 @@
  * cmd-kernel.c - commands for the kernel: buffer, import, ktrace and pfilter.
  */
 #include <limits.h>
-#include <stdint.h>
 
 #include "common/proc.h"
 #include "prex/shell.h"

@@ -1,7 +1,6 @@
 /*
  * cmd-probes.c - commands that change probes: clear, connect, disable, enable, trace and untrace.
  */
-#include "prex/cmd.h"
 #include "prex/shell.h"
 
 const struct cmd cmd_clear = {

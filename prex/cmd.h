@@ -5,9 +5,6 @@
 #ifndef PREX_CMD_H
 #define PREX_CMD_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include <tnf/tnfctl.h>
 
 #include "format/selector.h"

@@ -1,8 +1,6 @@
 /*
  * family.c - the children of the target, with --follow-fork.
  */
-#include <sys/queue.h>
-
 #include <glob.h>
 
 #include "prex/shell.h"

@@ -4,12 +4,9 @@
  */
 #include <getopt.h>
 #include <limits.h>
-#include <stdarg.h>
 #include <unistd.h>
 
-#include "common/xalloc.h"
 #include "prex/shell.h"
-#include "prex/target.h"
 
 enum { OPT_HELP = 256, OPT_VERSION, OPT_CHILDREN, OPT_FILL, OPT_FOLLOW_EXEC, OPT_FOLLOW_FORK, OPT_NO_FAST,
        OPT_RUN, OPT_SET };

@@ -7,13 +7,10 @@
 #include <sys/wait.h>
 
 #include <fcntl.h>
-#include <signal.h>
 #include <spawn.h>
 #include <unistd.h>
 
-#include "common/xalloc.h"
 #include "prex/shell.h"
-#include "prex/target.h"
 
 enum { RUN_SIZE = 16 * 1024 * 1024 };
 

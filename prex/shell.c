@@ -2,10 +2,8 @@
  * shell.c - a session from the first prompt to the last, the sets and functions that $name
  * and &name stand for in it, and what it tells the user.
  */
-#include <stdarg.h>
 #include <unistd.h>
 
-#include "format/selector.h"
 #include "prex/shell.h"
 
 struct name *

@@ -8,11 +8,6 @@
 #include <sys/queue.h>
 
 #include <signal.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdio.h>
-
-#include <tnf/tnfctl.h>
 
 #include "prex/cmd.h"
 #include "prex/target.h"

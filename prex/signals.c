@@ -10,11 +10,9 @@
 #include <sys/time.h>
 
 #include <histedit.h>
-#include <signal.h>
 #include <unistd.h>
 
 #include "prex/shell.h"
-#include "prex/target.h"
 
 enum { NUDGE_US = 10000 };
 

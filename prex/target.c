@@ -3,8 +3,6 @@
  */
 #include <sys/wait.h>
 
-#include <signal.h>
-
 #include "prex/shell.h"
 
 static volatile sig_atomic_t interrupted;

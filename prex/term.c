@@ -16,7 +16,6 @@
 #include <wchar.h>
 
 #include "prex/shell.h"
-#include "prex/util.h"
 
 enum { MAX_LINES = 1000 };
 

@@ -5,7 +5,6 @@
 
 #include "common/files.h"
 #include "common/proc.h"
-#include "format/core.h"
 #include "libtnf/context-write.h"
 #include "prex/shell.h"
 

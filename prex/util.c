@@ -3,7 +3,6 @@
  */
 #include <unistd.h>
 
-#include "common/text.h"
 #include "prex/util.h"
 
 void

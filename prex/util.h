@@ -5,10 +5,6 @@
 #ifndef PREX_UTIL_H
 #define PREX_UTIL_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdio.h>
-
 #include "common/text.h"
 #include "common/xalloc.h"
 

@@ -19,13 +19,8 @@
 #include <sys/user.h>
 
 #include <elf.h>
-#include <errno.h>
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "common/proc.h"
 #include "libtnfctl/arch/arch.h"
 #include "libtnfctl/proc.h"
 #include "libtnfctl/usdt.h"

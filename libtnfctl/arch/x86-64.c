@@ -2,13 +2,9 @@
  * x86-64.c - registers, signal frames and code of x86-64.
  */
 #include <elf.h>
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/ptrace.h>
 #include <sys/uio.h>
 #include <sys/user.h>
-#include <unistd.h>
 
 #include "libtnfctl/arch/arch.h"
 #include "libtnfctl/proc.h"

@@ -8,11 +8,6 @@
 #ifndef LIBTNFCTL_CODE_H
 #define LIBTNFCTL_CODE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-
 #include "common/map.h"
 
 #define CODE_SEGMENTS_MAX	64u

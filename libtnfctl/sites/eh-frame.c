@@ -4,7 +4,6 @@
  * (.eh_frame, .gcc_except_table).
  */
 #include <dwarf.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "common/elf-file.h"

@@ -2,9 +2,6 @@
  * refused.c - objects and functions that are left alone whatever their code is like.
  */
 #include <elf.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
 #include "common/elf-file.h"
