@@ -162,6 +162,38 @@ shell_run(struct shell *sh)
 	return sh->failed ? EXIT_FAILURE : sh->target_status;
 }
 
+char *
+printable(const char *s)
+{
+	char *out = tnf_xcalloc(strlen(s) * 4 + 1, 1), *p = out;
+	const char *end = s + strlen(s), *letter;
+	size_t n;
+
+	for (; s < end; s += n) {
+		n = tnf_printable_length((const unsigned char *)s, (size_t)(end - s));
+		if (n > 0) {
+			p = mempcpy(p, s, n);
+			continue;
+		}
+		n = 1;
+		letter = strchr("\nn\tt\rr", *s);
+		p += letter != NULL ? sprintf(p, "\\%c", letter[1]) :
+		    sprintf(p, "\\%03o", (unsigned char)*s);
+	}
+	return out;
+}
+
+void
+print_text(FILE *fp, const char *s)
+{
+	if (!isatty(fileno(fp))) {
+		fputs(s, fp);
+		return;
+	}
+	autofree char *text = printable(s);
+	fputs(text, fp);
+}
+
 void
 shell_print_place(const struct shell *sh, unsigned line)
 {

@@ -1,6 +1,6 @@
 /*
  * shell.h - the state of a session: its names, its messages, and the sources of its commands.
- * It brings what commands need: their grammar, what they do to probes, the target, and util.h.
+ * It brings what commands need: their grammar, what they do to probes, and the target.
  */
 #ifndef PREX_SHELL_H
 #define PREX_SHELL_H
@@ -133,6 +133,10 @@ void	shell_warn(const struct shell *, const char *fmt, ...)
 /* More about the message before, or a fact: "argv0: text". */
 void	shell_say(const struct shell *, const char *fmt, ...)
 	    __attribute__((format(printf, 2, 3)));
+/* With control characters escaped; the caller frees it. */
+char	*printable(const char *s);
+/* Prints s as it is, but printable where fp is a terminal. */
+void	print_text(FILE *fp, const char *s);
 /* Prints, for a message, the source and line of the statement that is executed. */
 void	shell_print_place(const struct shell *, unsigned line);
 /* Prints what libtnfctl adds to its latest answer, if anything. */

@@ -10,7 +10,6 @@
 
 #include "prex/cmd.h"
 #include "prex/shell.h"
-#include "prex/util.h"
 #include "tests/check-run.h"
 
 /* The kinds of the tokens of a line, a letter each. */
