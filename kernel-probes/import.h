@@ -147,14 +147,11 @@ void kp_import_lacks(struct kp_import *, const char *fmt, ...)
 
 /* tracepoint.c: arguments of system calls. */
 extern const struct kp_import_kind kp_call_args, kp_call_path, kp_call_fd;
-int kp_import_calls(struct kp *);
 
 /* import.c */
 extern const struct kp_import_kind kp_mark_kind;
 
 /* tracepoint.c */
-/* Attaches the program of an imported probe to a tracepoint, "system.event". */
-int kp_tracepoint_attach(struct kp *, struct kp_import *, const char *name, int prog);
 extern const struct kp_import_kind kp_tracepoint;
 
 /* uprobe.c */

@@ -39,6 +39,22 @@ import_one(struct kp *kp, char *line)
 	return kp_import_add(kp, &new, &imp);
 }
 
+static int
+import_calls(struct kp *kp)
+{
+	static const struct kp_import_new calls[] = {
+		{ .kind = &kp_call_args, .name = "syscall_args", .keys = "args" },
+		{ .kind = &kp_call_path, .name = "syscall_path", .keys = "path" },
+		{ .kind = &kp_call_fd, .name = "syscall_fd", .keys = "fd" },
+	};
+	struct kp_import *imp;
+	int r = 0;
+
+	for (unsigned i = 0; r == 0 && i < sizeof calls / sizeof *calls; i++)
+		r = kp_import_add(kp, &calls[i], &imp);
+	return r;
+}
+
 KP_EXPORT int
 kp_import_tracepoints(struct kp *kp)
 {
@@ -55,7 +71,7 @@ kp_import_tracepoints(struct kp *kp)
 		r = import_one(kp, line);
 	}
 	free(text);
-	return r < 0 ? r : kp_import_calls(kp);
+	return r < 0 ? r : import_calls(kp);
 }
 
 /* A member that lies behind the one before it, in the record as in the event, is copied
@@ -175,8 +191,9 @@ open_event(int number)
 	return fd == -1 ? -ENODEV : fd;
 }
 
-int
-kp_tracepoint_attach(struct kp *kp, struct kp_import *imp, const char *name, int prog)
+/* Attaches the program of an imported probe to a tracepoint, "system.event". */
+static int
+attach_event(struct kp *kp, struct kp_import *imp, const char *name, int prog)
 {
 	LIBBPF_OPTS(bpf_link_create_opts, opts,
 	    .perf_event.bpf_cookie = (unsigned)imp->slot);
@@ -204,7 +221,7 @@ attach_tracepoint(struct kp *kp, struct kp_import *imp, int prog)
 	if (r == 0 || r == -EEXIST || imp->spec_size != 0)
 		return r;
 	kp->detail[0] = '\0';
-	return kp_tracepoint_attach(kp, imp, imp->name, prog);
+	return attach_event(kp, imp, imp->name, prog);
 }
 
 /* The hook of a raw tracepoint is found by its name alone. */
@@ -325,7 +342,7 @@ describe_fd(struct kp *kp, struct kp_import *imp)
 static int
 attach_call(struct kp *kp, struct kp_import *imp, int prog)
 {
-	return kp_tracepoint_attach(kp, imp, EVENT, prog);
+	return attach_event(kp, imp, EVENT, prog);
 }
 
 const struct kp_import_kind kp_call_args = {
@@ -340,19 +357,3 @@ const struct kp_import_kind kp_call_fd = {
 	.number = KP_IMPORT_CALL_FD, .name = "syscall", .program = "import_call_fd",
 	.describe = describe_fd, .attach = attach_call,
 };
-
-int
-kp_import_calls(struct kp *kp)
-{
-	static const struct kp_import_new calls[] = {
-		{ .kind = &kp_call_args, .name = "syscall_args", .keys = "args" },
-		{ .kind = &kp_call_path, .name = "syscall_path", .keys = "path" },
-		{ .kind = &kp_call_fd, .name = "syscall_fd", .keys = "fd" },
-	};
-	struct kp_import *imp;
-	int r = 0;
-
-	for (unsigned i = 0; r == 0 && i < sizeof calls / sizeof *calls; i++)
-		r = kp_import_add(kp, &calls[i], &imp);
-	return r;
-}

@@ -116,13 +116,25 @@ GET(float64, tnf_float64_t, 8, bytes_f64)
 
 #define T_PROPERTIES	8u
 
+/* As datum_get_a(), for a record that describes a type; *t is the type described. */
+static bool
+datum_get_type(tnf_datum_t v, struct datum *d, struct type **t)
+{
+	if (!datum_get_a(v, PROP(TYPE), d))
+		return false;
+	if ((*t = tnf_type_at(d->f, d->pos)) != NULL)
+		return true;
+	tnf_datum_error(d, TNF_ERR_BADTNF, d->f->why);
+	return false;
+}
+
 TNF_API tnf_kind_t
 tnf_type_get_kind(tnf_datum_t v)
 {
 	struct datum d;
 	struct type *t;
 
-	return tnf_datum_get_type(v, &d, &t) ? t->pub.kind : TNF_K_UNKNOWN;
+	return datum_get_type(v, &d, &t) ? t->pub.kind : TNF_K_UNKNOWN;
 }
 
 TNF_API char *
@@ -131,7 +143,7 @@ tnf_type_get_name(tnf_datum_t v)
 	struct datum d;
 	struct type *t;
 
-	return tnf_datum_get_type(v, &d, &t) ?
+	return datum_get_type(v, &d, &t) ?
 	    (char *)(uintptr_t)t->pub.name : NULL;
 }
 
@@ -142,7 +154,7 @@ tnf_type_get_size(tnf_datum_t v)
 	struct type *t;
 
 	/* tnf_derived is derived from nothing. */
-	if (!tnf_datum_get_type(v, &d, &t) || type_has(t, PROP(ARRAY)) ||
+	if (!datum_get_type(v, &d, &t) || type_has(t, PROP(ARRAY)) ||
 	    t->root->meta == META_ABSTRACT || t->root->meta == META_DERIVED)
 		return -1;
 	return (int)t->pub.size;
@@ -172,7 +184,7 @@ tnf_type_get_property(tnf_datum_t v, const char *name)
 	struct datum d;
 	struct type *t, *p;
 
-	if (!tnf_datum_get_type(v, &d, &t))
+	if (!datum_get_type(v, &d, &t))
 		return TNF_DATUM_NULL;
 	for (; t != NULL; t = t->parent) {
 		if (strcmp(t->pub.name, name) == 0)
@@ -189,7 +201,7 @@ tnf_type_get_base(tnf_datum_t v)
 	struct datum d;
 	struct type *t;
 
-	return tnf_datum_get_type(v, &d, &t) && t->parent != NULL ?
+	return datum_get_type(v, &d, &t) && t->parent != NULL ?
 	    tnf_datum_of_type(d.tnf, t->parent) : TNF_DATUM_NULL;
 }
 
@@ -261,17 +273,6 @@ void
 tnf_datum_bad(TNF *tnf, uint32_t pos)
 {
 	tnf_error_raise(tnf, TNF_ERR_BADDATUM, pos, NULL);
-}
-
-bool
-tnf_datum_get_type(tnf_datum_t v, struct datum *d, struct type **t)
-{
-	if (!datum_get_a(v, PROP(TYPE), d))
-		return false;
-	if ((*t = tnf_type_at(d->f, d->pos)) != NULL)
-		return true;
-	tnf_datum_error(d, TNF_ERR_BADTNF, d->f->why);
-	return false;
 }
 
 tnf_datum_t

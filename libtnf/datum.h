@@ -71,9 +71,6 @@ datum_get_a(tnf_datum_t v, uint32_t props, struct datum *d)
 	return false;
 }
 
-/* ... and describes a type; *t is the type described. */
-bool	    tnf_datum_get_type(tnf_datum_t, struct datum *, struct type **t);
-
 static inline tnf_datum_t
 datum_make(TNF *tnf, const struct type *t, uint32_t pos)
 {

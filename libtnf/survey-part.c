@@ -8,8 +8,9 @@
 #define AHEAD_BYTES	8192u	/* what is fetched before it is looked at */
 #define TIME_MAX	((INT64_C(1) << 62) - (INT64_C(1) << 33))
 
-uint32_t
-tnf_owners_number(struct owners *o, uint64_t key)
+/* A thread's number, from 0; o->n: no memory. */
+static uint32_t
+owners_number(struct owners *o, uint64_t key)
 {
 	struct owner *list = tnf_grow(o->list, o->n, sizeof(*list));
 	uint32_t *number;
@@ -48,8 +49,9 @@ is_later(const struct mark *a, const struct mark *b)
 	return a->block > b->block;
 }
 
-void
-tnf_owner_take(struct owner *o, const struct mark *m, struct entry *e)
+/* Notes a block of the owner, and the block's entry, if it has one. */
+static void
+owner_take(struct owner *o, const struct mark *m, struct entry *e)
 {
 	if (o->any && !is_later(m, &o->last))
 		return;
@@ -101,8 +103,8 @@ part_odd(struct part *p, uint32_t off)
 	return true;
 }
 
-uint64_t
-tnf_sched_key(const struct words *words, const struct bytes *b, uint32_t sched)
+static uint64_t
+sched_key(const struct words *words, const struct bytes *b, uint32_t sched)
 {
 	return (uint64_t)bytes_u32(b, sched + words->pid) << 32 |
 	    bytes_u32(b, sched + words->tid);
@@ -135,11 +137,11 @@ making_take(struct part *p, struct making *k, uint64_t key, const struct mark *m
 	if (p->n_lasts > k->s.lasts)
 		o = &p->owners.list[p->lasts[p->n_lasts - 1].owner];
 	if (o == NULL || o->key != key) {
-		if ((i = tnf_owners_number(&p->owners, key)) == p->owners.n)
+		if ((i = owners_number(&p->owners, key)) == p->owners.n)
 			return false;
 		o = &p->owners.list[i];
 	}
-	tnf_owner_take(o, m, NULL);
+	owner_take(o, m, NULL);
 	i = o->of_stretch;
 	if (i >= k->s.lasts && i < p->n_lasts && &p->owners.list[p->lasts[i].owner] == o) {
 		if (is_later(m, &p->lasts[i].mark))
@@ -168,7 +170,7 @@ part_entry(struct part *p, struct making *k, const struct mark *m, bool held, ui
 		k->s.max = m->min;
 	k->alike = k->alike && !held && m->generation == k->s.generation;
 	k->entries[k->n++] = tnf_entry_of(m, held);
-	return making_take(p, k, tnf_sched_key(p->words, &p->f->bytes, sched), m);
+	return making_take(p, k, sched_key(p->words, &p->f->bytes, sched), m);
 }
 
 uint32_t
@@ -292,10 +294,10 @@ entry_before(struct owners *o, const struct tnf_file *f, struct entry *e)
 	   in it. */
 	if (sched == 0 || b.generation != e->generation)
 		return true;
-	i = tnf_owners_number(o, tnf_sched_key(p->words, &f->bytes, sched));
+	i = owners_number(o, sched_key(p->words, &f->bytes, sched));
 	if (i == o->n)
 		return false;
-	tnf_owner_take(&o->list[i], &m, e);
+	owner_take(&o->list[i], &m, e);
 	return true;
 }
 
@@ -303,10 +305,10 @@ static bool
 stretch_before(struct owners *o, const struct part *p, const struct stretch *t)
 {
 	for (uint32_t i = t->lasts; i < t->lasts + t->n_lasts; i++) {
-		uint32_t owner = tnf_owners_number(o, p->owners.list[p->lasts[i].owner].key);
+		uint32_t owner = owners_number(o, p->owners.list[p->lasts[i].owner].key);
 		if (owner == o->n)
 			return false;
-		tnf_owner_take(&o->list[owner], &p->lasts[i].mark, NULL);
+		owner_take(&o->list[owner], &p->lasts[i].mark, NULL);
 	}
 	return true;
 }

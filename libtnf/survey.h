@@ -130,12 +130,8 @@ struct survey {
 	int64_t first, last;
 };
 
-/* survey-part.c.  A thread's number, from 0; o->n: no memory. */
-uint32_t tnf_owners_number(struct owners *, uint64_t key);
+/* survey-part.c */
 void	 tnf_owners_free(struct owners *);
-/* Notes a block of the owner, and the block's entry, if it has one. */
-void	 tnf_owner_take(struct owner *, const struct mark *, struct entry *);
-uint64_t tnf_sched_key(const struct words *, const struct bytes *, uint32_t sched);
 struct entry tnf_entry_of(const struct mark *, bool keep);
 /* The offset of the first schedule of a block in use; 0: the block begins otherwise. */
 uint32_t tnf_block_begins(const struct part *, const struct block *, uint32_t word);

@@ -234,6 +234,16 @@ decide_usdt(struct adding *a, tnfctl_probe_t *p)
 	p->attrs = attrs;
 }
 
+/* True if it is not known so far whether a USDT probe of the process can be a fast one. */
+static bool
+is_undecided(const tnfctl_handle_t *h, const tnfctl_probe_t *p)
+{
+	const struct import *i = p->import;
+
+	return h->fast_wanted && !(i->spec.flags & KP_UPROBE_FUNCTION) && p->fast == NULL &&
+	    i->slow == NULL && i->refused == NULL;
+}
+
 /* The same for all of a mapped file. */
 static void
 decide_file(struct adding *a, const struct mapping *m)
@@ -246,20 +256,11 @@ decide_file(struct adding *a, const struct mapping *m)
 	for (size_t n = 0; n < a->h->nprobes; n++) {
 		tnfctl_probe_t *p = a->h->probes[n];
 
-		if (p->import != NULL && !p->gone && tnfctl_import_undecided(a->h, p) &&
+		if (p->import != NULL && !p->gone && is_undecided(a->h, p) &&
 		    tnfctl_file_is(p->import->file, m))
 			decide_usdt(a, p);
 	}
 	close(a->fd);
-}
-
-bool
-tnfctl_import_undecided(const tnfctl_handle_t *h, const tnfctl_probe_t *p)
-{
-	const struct import *i = p->import;
-
-	return h->fast_wanted && !(i->spec.flags & KP_UPROBE_FUNCTION) && p->fast == NULL &&
-	    i->slow == NULL && i->refused == NULL;
 }
 
 /* The analysis of code takes time, so it waits until somebody wants the probes of the file. */
@@ -269,10 +270,10 @@ tnfctl_import_decide(tnfctl_handle_t *h, tnfctl_probe_t *p, bool run)
 	struct maps maps;
 	struct adding a = { .h = h, .maps = &maps };
 
-	if (p->import == NULL || p->gone || !tnfctl_import_undecided(h, p) ||
+	if (p->import == NULL || p->gone || !is_undecided(h, p) ||
 	    ((a.none = tnfctl_fast_none(h, run)) != NULL && !run) || tnf_maps_read(h->pid, &maps) != 0)
 		return;
-	for (size_t i = 0; i < maps.n && tnfctl_import_undecided(h, p); i++)
+	for (size_t i = 0; i < maps.n && is_undecided(h, p); i++)
 		if (maps.m[i].exec && tnfctl_file_is(p->import->file, &maps.m[i]))
 			decide_file(&a, &maps.m[i]);
 	tnf_maps_free(&maps);

@@ -62,9 +62,8 @@ void	tnfctl_imports_finder(void);
    'fd', by the name 'path'.  False: no memory. */
 bool	tnfctl_imports_add_usdt(tnfctl_handle_t *, int fd, const struct maps *, const struct mapping *,
 	    const char *path);
-/* True if it is not known so far whether a USDT probe of the process can be a fast one.  decide: looks
-   at all of its file.  'run': see tnfctl_fast_none(); without it the question may stay open. */
-bool	tnfctl_import_undecided(const tnfctl_handle_t *, const tnfctl_probe_t *);
+/* Finds out whether a USDT probe of the process can be a fast one, and all others of its file with
+   it.  'run': see tnfctl_fast_none(); without it the question may stay open. */
 void	tnfctl_import_decide(tnfctl_handle_t *, tnfctl_probe_t *, bool run);
 /* The probe's attribute string, malloc'ed; found: NULL, or the facts about its arguments. */
 char	*tnfctl_import_attrs(const struct import *, const struct kp_uprobe_found *found);

@@ -297,6 +297,18 @@ note_break(struct thread *t)
 	tnfctl_arch_pass_break(t->tid);
 }
 
+/* True if the thread has stopped at the planted instruction; the thread is then where it would be
+   without the instruction. */
+static bool
+plant_hit(const struct proc *p, const struct thread *t, int signal)
+{
+	siginfo_t si;
+
+	return p->plant.at != 0 && signal == SIGTRAP &&
+	    ptrace(PTRACE_GETSIGINFO, t->tid, NULL, &si) == 0 && si.si_code == SI_KERNEL &&
+	    tnfctl_arch_pass_plant(t->tid, p->plant.at, p->plant.code);
+}
+
 static void
 proc_note(struct proc *p, struct thread *t, int status)
 {
@@ -323,7 +335,7 @@ proc_note(struct proc *p, struct thread *t, int status)
 		note_ptrace_event(p, t, event, signal);
 	else if (hit_breakpoint(t, signal))
 		note_break(t);
-	else if (tnfctl_plant_hit(p, t, signal))
+	else if (plant_hit(p, t, signal))
 		t->event = PROC_LINKER;
 	else if (signal == (SIGTRAP | 0x80))
 		t->event = PROC_SYSCALL;
@@ -495,14 +507,4 @@ tnfctl_plant_clean(struct proc *mother, pid_t child, const struct plant *plant)
 	if ((uint8_t)word == tnfctl_arch_trap)
 		ptrace(PTRACE_POKETEXT, child, plant->at,
 		    (uintptr_t)((word & ~0xffl) | plant->code[0]));
-}
-
-bool
-tnfctl_plant_hit(const struct proc *p, const struct thread *t, int signal)
-{
-	siginfo_t si;
-
-	return p->plant.at != 0 && signal == SIGTRAP &&
-	    ptrace(PTRACE_GETSIGINFO, t->tid, NULL, &si) == 0 && si.si_code == SI_KERNEL &&
-	    tnfctl_arch_pass_plant(t->tid, p->plant.at, p->plant.code);
 }

@@ -294,9 +294,6 @@ void	tnfctl_plant_clear(struct proc *);
 /* Takes the one that was there at the birth of a child, which is stopped, out of the child,
    unless the child has its mother's memory. */
 void	tnfctl_plant_clean(struct proc *mother, pid_t child, const struct plant *);
-/* True if the thread has stopped at the planted instruction; the thread is then where it would be
-   without the instruction. */
-bool	tnfctl_plant_hit(const struct proc *, const struct thread *, int signal);
 
 /* filter.c: why events might kill a thread of the stopped process; NULL: none will be. */
 const char *tnfctl_filter_forbids(const struct proc *);

@@ -81,7 +81,8 @@ specs_free(struct specs *l)
 	l->v = NULL;
 }
 
-char *
+/* The caller frees it. */
+static char *
 selector_text(const struct tnf_selector *s)
 {
 	int a = s->attr.is_regex ? '/' : '\'';

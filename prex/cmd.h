@@ -60,7 +60,6 @@ void	specs_add(struct specs *l, struct tnf_spec s);	/* takes s */
 void	specs_add_text(struct specs *l, const char *text, bool is_regex);
 void	specs_free(struct specs *l);
 
-char	*selector_text(const struct tnf_selector *);	/* to be freed */
 void	selectors_print(const struct tnf_selectors *l);	/* "'a'=/v/ " for each */
 
 struct value_list {

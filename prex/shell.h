@@ -172,7 +172,6 @@ enum source_fill { SOURCE_LINE, SOURCE_INTERRUPT, SOURCE_END };
 
 /* Returns 0 or an errno. */
 int	source_push_file(struct shell *, const char *path);
-void	source_push_stream(struct shell *, FILE *fp, const char *name);
 void	source_push_string(struct shell *, const char *text, const char *name);
 void	source_push_stdin(struct shell *);
 void	source_pop(struct shell *);

@@ -18,7 +18,7 @@ source_push(struct shell *sh, const char *name)
 	return src;
 }
 
-void
+static void
 source_push_stream(struct shell *sh, FILE *fp, const char *name)
 {
 	source_push(sh, name)->fp = fp;

@@ -101,8 +101,8 @@ tnfctl_code_at(const struct code *c, uint64_t address, size_t *left)
 	return s->bytes + (address - s->address);
 }
 
-bool
-tnfctl_code_is_executed(const struct code *c, uint64_t address)
+static bool
+code_is_executed(const struct code *c, uint64_t address)
 {
 	const struct code_segment *s = segment_at(c, address);
 
@@ -133,8 +133,9 @@ tnfctl_code_is_marked(const struct code *c, uint64_t address)
 	return s->marks[at / 8] >> at % 8 & 1;
 }
 
-bool
-tnfctl_code_anchor(struct code *c, uint64_t address)
+/* false: no memory. */
+static bool
+code_anchor(struct code *c, uint64_t address)
 {
 	uint64_t *v = tnf_grow(c->anchors, c->nanchors, sizeof *v);
 
@@ -178,7 +179,7 @@ table_leads(const struct sweep *s, uint64_t table, uint64_t entry, uint64_t *ret
 		return false;
 	memcpy(&distance, p, sizeof distance);
 	*ret = table + (uint64_t)(int64_t)distance;
-	return tnfctl_code_is_executed(s->code, *ret);
+	return code_is_executed(s->code, *ret);
 }
 
 /* The address of something is taken: of code, or of a table. */
@@ -246,7 +247,7 @@ sweep_look(struct sweep *s, uint64_t address, const struct insn *i)
 		tnfctl_code_mark(s->code, end);	/* the call returns there */
 	if (i->is_lea) {
 		mark_taken(s, place);
-		f = tnfctl_code_is_executed(s->code, place) ? sweep_frame(s, address) : NULL;
+		f = code_is_executed(s->code, place) ? sweep_frame(s, address) : NULL;
 		if (f != NULL && place > f->start && place < f->end)
 			f->computes = true;
 	}
@@ -294,10 +295,10 @@ note_label(void *arg, const char *name, uint64_t address, bool is_resolver)
 {
 	struct sweep *s = arg;
 
-	if (!tnfctl_code_is_executed(s->code, address))
+	if (!code_is_executed(s->code, address))
 		return true;
 	tnfctl_code_mark(s->code, address);
-	return tnfctl_code_anchor(s->code, address);
+	return code_anchor(s->code, address);
 }
 
 static bool
@@ -305,7 +306,7 @@ note_relocation(void *arg, uint64_t place, uint64_t address, bool is_resolver)
 {
 	struct sweep *s = arg;
 
-	s->relocated |= tnfctl_code_is_executed(s->code, place);
+	s->relocated |= code_is_executed(s->code, place);
 	mark_taken(s, address);
 	return true;
 }
@@ -317,13 +318,13 @@ find_anchors(struct sweep *s, struct elffile *e)
 	struct code *c = s->code;
 
 	for (unsigned i = 0; i < c->n; i++)
-		if (c->segments[i].exec && (!tnfctl_code_anchor(c, c->segments[i].address) ||
-		    !tnfctl_code_anchor(c, c->segments[i].address + c->segments[i].size)))
+		if (c->segments[i].exec && (!code_anchor(c, c->segments[i].address) ||
+		    !code_anchor(c, c->segments[i].address + c->segments[i].size)))
 			return false;
 	for (size_t i = 0; i < c->nframes; i++) {
 		tnfctl_code_mark(c, c->frames[i].start);
-		if (!tnfctl_code_anchor(c, c->frames[i].start) ||
-		    !tnfctl_code_anchor(c, c->frames[i].end))
+		if (!code_anchor(c, c->frames[i].start) ||
+		    !code_anchor(c, c->frames[i].end))
 			return false;
 	}
 	tnf_elffile_labels(e, note_label, s);
@@ -362,7 +363,7 @@ tnfctl_code_read_branches(struct code *c, struct elffile *e)
 	if (!find_anchors(&s, e))
 		return NULL;	/* c->failed tells it */
 	for (size_t i = 0; i + 1 < c->nanchors; i++)
-		if (tnfctl_code_is_executed(c, c->anchors[i]))
+		if (code_is_executed(c, c->anchors[i]))
 			sweep_piece(&s, c->anchors[i], c->anchors[i + 1]);
 	for (unsigned i = 0; i < c->n; i++)
 		mark_words(c, &c->segments[i]);

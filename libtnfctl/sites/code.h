@@ -45,13 +45,10 @@ void	tnfctl_code_free(struct code *);
 
 /* The bytes from an address to the end of its segment; NULL: nothing is loaded there. */
 const uint8_t *tnfctl_code_at(const struct code *, uint64_t address, size_t *left);
-bool	tnfctl_code_is_executed(const struct code *, uint64_t address);
 
 /* An address where nothing is executed gets no mark. */
 void	tnfctl_code_mark(struct code *, uint64_t address);
 bool	tnfctl_code_is_marked(const struct code *, uint64_t address);
-/* false: no memory. */
-bool	tnfctl_code_anchor(struct code *, uint64_t address);
 
 /* Reads the call frame information: frames, and marks where exceptions are caught.  false: it
    is damaged, or of a kind that is not understood. */
