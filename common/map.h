@@ -1,6 +1,6 @@
 /*
  * map.h - a growing hash map from keys to values, both bytes of the caller's; and arrays
- * that grow.
+ * that grow and are sorted.
  *
  * The hash is keyed with random bits, so that no trace can be made whose keys
  * all meet in one place.  A value stays where it is until it is removed or the
@@ -60,6 +60,26 @@ static inline void *
 tnf_grow(void *array, size_t n, size_t size)
 {
 	return (n & (n - 1)) != 0 ? array : reallocarray(array, n == 0 ? 1 : 2 * n, size);
+}
+
+/* Each defines a function for qsort(3) and bsearch(3): elements ascend by one member, or are
+   numbers that ascend. */
+#define COMPARE_BY(name, type, member)					\
+static int								\
+name(const void *a, const void *b)					\
+{									\
+	const type *x = a, *y = b;					\
+									\
+	return (x->member > y->member) - (x->member < y->member);	\
+}
+
+#define COMPARE_NUMBERS(name, type)					\
+static int								\
+name(const void *a, const void *b)					\
+{									\
+	const type *x = a, *y = b;					\
+									\
+	return (*x > *y) - (*x < *y);					\
 }
 
 #endif /* COMMON_MAP_H */

@@ -44,13 +44,7 @@ struct alive {
 	size_t	 n;
 };
 
-static int
-by_number(const void *a, const void *b)
-{
-	const pid_t *p = a, *q = b;
-
-	return (*p > *q) - (*p < *q);
-}
+COMPARE_NUMBERS(by_number, pid_t)
 
 static bool
 alive_add(struct alive *a, pid_t pid)
@@ -99,13 +93,7 @@ struct ended_call {
 	struct alive alive;		/* used if 'living' is NULL */
 };
 
-static int
-ended_by_thread(const void *a, const void *b)
-{
-	const struct kp_task *p = a, *q = b;
-
-	return (p->tid > q->tid) - (p->tid < q->tid);
-}
+COMPARE_BY(ended_by_thread, struct kp_task, tid)
 
 /* True if the thread still lives.  Then /proc has it. */
 static bool

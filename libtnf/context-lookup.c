@@ -374,17 +374,9 @@ tnf_context_names(const struct context_source *s, char **ret, size_t *ret_size)
 static int32_t
 outer_number(const struct tnf_context *c, int32_t tid)
 {
-	const struct inner *n = c->inners.rows;
-	size_t lo = 0, hi = c->inners.n, mid;
+	const struct inner key = { .inner_tid = tid }, *n = last_not_after(&c->inners, &key);
 
-	while (lo < hi) {
-		mid = lo + (hi - lo) / 2;
-		if (n[mid].inner_tid < tid)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo < c->inners.n && n[lo].inner_tid == tid ? n[lo].tid : tid;
+	return n != NULL && n->inner_tid == tid ? n->tid : tid;
 }
 
 /* Sorts by thread; of one thread, the later rows come first. */
@@ -418,13 +410,7 @@ add_task(struct tnf_context *c, const struct tnf_context_task *own)
 	return 0;
 }
 
-static int
-compare_former_tids(const void *a, const void *b)
-{
-	const struct tnf_context_former *x = a, *y = b;
-
-	return (x->tid > y->tid) - (x->tid < y->tid);
-}
+COMPARE_BY(compare_former_tids, struct tnf_context_former, tid)
 
 /* Sets the name that a thread has taken last; 'comm' lasts as long as 'c'. */
 static void
@@ -499,13 +485,7 @@ tnf_context_names_settle(struct tnf_context *c)
 	return e != 0 ? e : context_names_append(&c->formers, &c->own_formers);
 }
 
-static int
-compare_numbers(const void *a, const void *b)
-{
-	const int32_t *x = a, *y = b;
-
-	return (*x > *y) - (*x < *y);
-}
+COMPARE_NUMBERS(compare_numbers, int32_t)
 
 uint32_t
 tnf_context_own_processes(const void *base, uint64_t size)

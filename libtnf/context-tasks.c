@@ -3,9 +3,9 @@
  */
 #include <elf.h>
 #include <inttypes.h>
-#include <stdlib.h>
 
 #include "common/files.h"
+#include "common/map.h"
 #include "common/proc.h"
 #include "libtnf/context-write.h"
 
@@ -203,13 +203,7 @@ put_process(struct context_writer *w, pid_t pid, bool inner)
 		put_threads(w, &t, inner);
 }
 
-static int
-told_by_thread(const void *a, const void *b)
-{
-	const struct context_task *p = a, *q = b;
-
-	return (p->tid > q->tid) - (p->tid < q->tid);
-}
+COMPARE_BY(told_by_thread, struct context_task, tid)
 
 /* Processes that are not among the n told ones: a kernel may show some in /proc and not to
    its programs, as a sandbox was seen to do with its init. */
@@ -526,13 +520,7 @@ context_mapped(struct context_writer *w, const struct context_mapped *m)
    few marks of the linker there, far from what they seem to name. */
 #define SYMBOL_SPAN_MAX	(1u << 16)
 
-static int
-compare_u64(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return (x > y) - (x < y);
-}
+COMPARE_NUMBERS(compare_u64, uint64_t)
 
 /* Each symbol once. */
 static void

@@ -10,7 +10,6 @@
 
 #include <tnf/tnf.h>
 
-#include "common/map.h"
 #include "libtnf/context.h"
 
 #define MAGIC_LINE	"TNFCTX 1\n"
@@ -295,13 +294,7 @@ drop_noted_twice(struct table *tasks)
 	tasks->n = n;
 }
 
-static int
-compare_inners(const void *a, const void *b)
-{
-	const struct inner *x = a, *y = b;
-
-	return (x->inner_tid > y->inner_tid) - (x->inner_tid < y->inner_tid);
-}
+COMPARE_BY(compare_inners, struct inner, inner_tid)
 
 static int
 compare_formers(const void *a, const void *b)
@@ -313,21 +306,9 @@ compare_formers(const void *a, const void *b)
 	return (x->time > y->time) - (x->time < y->time);
 }
 
-static int
-compare_paths(const void *a, const void *b)
-{
-	const struct path_of *x = a, *y = b;
+COMPARE_BY(compare_paths, struct path_of, pid)
 
-	return (x->pid > y->pid) - (x->pid < y->pid);
-}
-
-static int
-compare_symbols(const void *a, const void *b)
-{
-	const struct tnf_context_symbol *x = a, *y = b;
-
-	return (x->start > y->start) - (x->start < y->start);
-}
+COMPARE_BY(compare_symbols, struct tnf_context_symbol, start)
 
 static int
 compare_objects(const void *a, const void *b)

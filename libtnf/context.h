@@ -6,6 +6,8 @@
 
 #include <tnf/context.h>
 
+#include "common/map.h"
+
 #define EXPORT		__attribute__((visibility("default")))
 
 struct fact {

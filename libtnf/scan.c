@@ -440,13 +440,7 @@ tnf_damage_merge(struct damage *d, const struct damage *from)
 }
 
 /* Sorts by the place in the file: blocks may have been looked at in order of time. */
-static int
-by_block(const void *a, const void *b)
-{
-	const struct cause *p = a, *q = b;
-
-	return (p->block > q->block) - (p->block < q->block);
-}
+COMPARE_BY(by_block, struct cause, block)
 
 void
 tnf_damage_sort(struct damage *d)

@@ -71,14 +71,6 @@ static pthread_mutex_t unmarked_lock = PTHREAD_MUTEX_INITIALIZER;
 static pid_t unmarked[UNMARKED];
 static unsigned int unmarked_at;
 
-static void
-suspended_note(pid_t pid)
-{
-	pthread_mutex_lock(&unmarked_lock);
-	unmarked[unmarked_at++ % UNMARKED] = pid;
-	pthread_mutex_unlock(&unmarked_lock);
-}
-
 bool
 tnfctl_suspended_take(pid_t pid)
 {
@@ -99,8 +91,11 @@ direct_leave(tnfctl_handle_t *h, tnfctl_targ_op_t op)
 	struct proc *p = direct_proc(h);
 
 	tnfctl_control_claim(h, op == TNFCTL_TARG_SUSPEND ? TNF_SUSPENDED : 0);
-	if (op == TNFCTL_TARG_SUSPEND && (h->gone || h->control == 0))
-		suspended_note(p->pid);
+	if (op == TNFCTL_TARG_SUSPEND && (h->gone || h->control == 0)) {
+		pthread_mutex_lock(&unmarked_lock);
+		unmarked[unmarked_at++ % UNMARKED] = p->pid;
+		pthread_mutex_unlock(&unmarked_lock);
+	}
 	/* By default a stop that others have made is left as it was found. */
 	if (op == TNFCTL_TARG_RESUME ||
 	    (op == TNFCTL_TARG_DEFAULT && p->suspended))
@@ -241,16 +236,6 @@ start_over(tnfctl_handle_t *h)
 	return tnfctl_direct_settle(p, DIRECT_SETTLE_MS);
 }
 
-static bool
-all_held(const struct proc *p)
-{
-	size_t i;
-
-	for (i = 0; i < p->n && p->threads[i].stopped; i++)
-		;
-	return i == p->n;
-}
-
 /* Waits if a process that cannot be read is perhaps in an exec(), whose end wait(2) will tell.  It may
    be if we do not hold one of its threads.  It surely is if the memory that we had opened is gone, or
    if its leader is dead: a dead leader has neither maps nor a root. */
@@ -258,7 +243,7 @@ static void
 await_exec(struct proc *p)
 {
 	for (int n = 0; !p->gone && p->n > 0 && p->event == PROC_NOTHING &&
-	    ((n < EXEC_TRIES && !all_held(p)) ||
+	    ((n < EXEC_TRIES && !tnfctl_proc_stands(p)) ||
 	    (n < EXEC_TRIES_SURE && (tnfctl_proc_memory_is_gone(p) ||
 	    tnfctl_proc_is_dead(p, p->pid)))) &&
 	    !tnfctl_proc_is_late(p); n++)

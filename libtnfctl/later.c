@@ -48,13 +48,7 @@ struct origin {
 	uint8_t	 now[RUN], then[RUN], file[RUN];
 };
 
-static int
-by_address(const void *a, const void *b)
-{
-	const struct edit *x = a, *y = b;
-
-	return x->at < y->at ? -1 : x->at > y->at;
-}
+COMPARE_BY(by_address, struct edit, at)
 
 /* True if the bytes are those of the file, now or then. */
 static bool

@@ -112,13 +112,7 @@ search_stack(struct words *w, struct proc *p, const struct maps *maps, uintptr_t
 	free(words);
 }
 
-static int
-by_value(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return x < y ? -1 : x > y;
-}
+COMPARE_NUMBERS(by_value, uint64_t)
 
 /* Returns the addresses of code on all stacks of the stopped process. */
 static const struct words *

@@ -333,24 +333,51 @@ tnfctl_indirect_open(void *client, tnfctl_ind_config_t *config,
  * anything into it, or changing anything.
  */
 
-/* A descriptor of its memory is all that the handle has of its own. */
+/* Such a handle, and one on a process that is left alone, has nothing of its own but a descriptor:
+   of the memory, or a pidfd. */
 static int
-look_fd(const tnfctl_handle_t *h)
+handle_fd(const tnfctl_handle_t *h)
 {
 	return (int)(intptr_t)h->priv;
+}
+
+/* Opens such a handle; fd: -1, with errno, if the descriptor could not be opened. */
+static tnfctl_errcode_t
+open_by_fd(const struct target_ops *ops, pid_t pid, int fd,
+    tnfctl_errcode_t (*begin)(tnfctl_handle_t *), tnfctl_handle_t **ret)
+{
+	tnfctl_errcode_t err;
+	tnfctl_handle_t *h;
+
+	if (fd < 0)
+		return errno == ENOENT || errno == ESRCH ?
+		    tnfctl_error_set(TNFCTL_ERR_NOPROCESS, "process %d: there is none", (int)pid) :
+		    tnfctl_error_set_errno(errno, "process %d", (int)pid);
+	if ((h = tnfctl_handle_new(ops, pid)) == NULL) {
+		close(fd);
+		return tnfctl_error_set(TNFCTL_ERR_ALLOCFAIL, NULL);
+	}
+	h->priv = (void *)(intptr_t)fd;
+	if ((err = begin(h)) != TNFCTL_ERR_NONE) {
+		close(fd);
+		tnfctl_handle_free(h);
+		return err;
+	}
+	*ret = h;
+	return tnfctl_error_set(TNFCTL_ERR_NONE, NULL);
 }
 
 static tnfctl_errcode_t
 look_close(tnfctl_handle_t *h, tnfctl_targ_op_t op)
 {
-	close(look_fd(h));
+	close(handle_fd(h));
 	return TNFCTL_ERR_NONE;
 }
 
 static bool
 look_read(tnfctl_handle_t *h, uintptr_t at, void *buf, size_t n)
 {
-	return pread(look_fd(h), buf, n, (off_t)at) == (ssize_t)n;
+	return pread(handle_fd(h), buf, n, (off_t)at) == (ssize_t)n;
 }
 
 static bool
@@ -431,28 +458,10 @@ static const struct target_ops look_ops = {
 TNFCTL_API tnfctl_errcode_t
 tnfctl_pid_look(pid_t pid, tnfctl_handle_t **ret)
 {
-	tnfctl_handle_t *h = tnfctl_handle_new(&look_ops, pid);
-	tnfctl_errcode_t err;
 	char name[64];
-	int fd;
 
-	if (h == NULL)
-		return tnfctl_error_set(TNFCTL_ERR_ALLOCFAIL, NULL);
 	snprintf(name, sizeof name, "/proc/%d/mem", (int)pid);
-	fd = open(name, O_RDONLY | O_CLOEXEC);
-	h->priv = (void *)(intptr_t)fd;
-	if (fd < 0)
-		err = errno == ENOENT ?
-		    tnfctl_error_set(TNFCTL_ERR_NOPROCESS, "process %d: there is none", (int)pid) :
-		    tnfctl_error_set_errno(errno, "process %d", (int)pid);
-	else if ((err = tnfctl_control_refresh(h)) != TNFCTL_ERR_NONE)
-		close(fd);
-	if (err != TNFCTL_ERR_NONE) {
-		tnfctl_handle_free(h);
-		return err;
-	}
-	*ret = h;
-	return tnfctl_error_set(TNFCTL_ERR_NONE, NULL);
+	return open_by_fd(&look_ops, pid, open(name, O_RDONLY | O_CLOEXEC), tnfctl_control_refresh, ret);
 }
 
 /*
@@ -461,26 +470,19 @@ tnfctl_pid_look(pid_t pid, tnfctl_handle_t **ret)
  */
 #define LOOK_MS		1000	/* between two looks at what it has loaded */
 
-/* Its pidfd is all that the handle has of its own. */
-static int
-watched_fd(const tnfctl_handle_t *h)
-{
-	return (int)(intptr_t)h->priv;
-}
-
 static tnfctl_errcode_t
 watched_close(tnfctl_handle_t *h, tnfctl_targ_op_t op)
 {
 	if (op == TNFCTL_TARG_KILL)
-		syscall(SYS_pidfd_send_signal, watched_fd(h), SIGKILL, NULL, 0);
-	close(watched_fd(h));
+		syscall(SYS_pidfd_send_signal, handle_fd(h), SIGKILL, NULL, 0);
+	close(handle_fd(h));
 	return TNFCTL_ERR_NONE;
 }
 
 static bool
 has_ended(const tnfctl_handle_t *h)
 {
-	struct pollfd p = { watched_fd(h), POLLIN, 0 };
+	struct pollfd p = { handle_fd(h), POLLIN, 0 };
 
 	return poll(&p, 1, 0) == 1;
 }
@@ -508,7 +510,7 @@ watched_continue(tnfctl_handle_t *const *v, size_t n, size_t *which,
     tnfctl_event_t *ret, tnfctl_handle_t **child)
 {
 	tnfctl_handle_t *h = v[0];
-	struct pollfd p = { watched_fd(h), POLLIN, 0 };
+	struct pollfd p = { handle_fd(h), POLLIN, 0 };
 	size_t before = h->nprobes;
 	tnfctl_errcode_t err;
 	int r;
@@ -553,24 +555,6 @@ static const struct target_ops watched_ops = {
 TNFCTL_API tnfctl_errcode_t
 tnfctl_pid_watch(pid_t pid, tnfctl_handle_t **ret)
 {
-	tnfctl_handle_t *h = tnfctl_handle_new(&watched_ops, pid);
-	tnfctl_errcode_t err;
-	int fd;
-
-	if (h == NULL)
-		return tnfctl_error_set(TNFCTL_ERR_ALLOCFAIL, NULL);
-	fd = (int)syscall(SYS_pidfd_open, pid, 0);
-	h->priv = (void *)(intptr_t)fd;
-	if (fd < 0)
-		err = errno == ESRCH ?
-		    tnfctl_error_set(TNFCTL_ERR_NOPROCESS, "process %d: there is none", (int)pid) :
-		    tnfctl_error_set_errno(errno, "process %d", (int)pid);
-	else if ((err = tnfctl_imports_begin(h)) != TNFCTL_ERR_NONE)
-		watched_close(h, TNFCTL_TARG_DEFAULT);
-	if (err != TNFCTL_ERR_NONE) {
-		tnfctl_handle_free(h);
-		return err;
-	}
-	*ret = h;
-	return tnfctl_error_set(TNFCTL_ERR_NONE, NULL);
+	return open_by_fd(&watched_ops, pid, (int)syscall(SYS_pidfd_open, pid, 0), tnfctl_imports_begin,
+	    ret);
 }

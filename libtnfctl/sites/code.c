@@ -199,13 +199,7 @@ mark_taken(struct sweep *s, uint64_t address)
 	v[s->ntables++] = address;
 }
 
-static int
-by_number(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return (x > y) - (x < y);
-}
+COMPARE_NUMBERS(by_number, uint64_t)
 
 /* Marks where the entries of all tables lead to.  A table ends where the next begins, or at the
    first entry that does not lead to code. */

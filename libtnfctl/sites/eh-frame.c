@@ -274,13 +274,7 @@ frame_read(struct reading *r, struct piece *b, const struct frame_kind *kind)
 	return add_frame(r->code, &f);
 }
 
-static int
-by_address(const void *a, const void *b)
-{
-	const struct code_frame *x = a, *y = b;
-
-	return (x->start > y->start) - (x->start < y->start);
-}
+COMPARE_BY(by_address, struct code_frame, start)
 
 /* One section of frames; false: not understood. */
 static bool

@@ -141,13 +141,7 @@ read_fixed_sequences(struct sites *s)
 	}
 }
 
-static int
-by_address(const void *a, const void *b)
-{
-	const struct refused_address *x = a, *y = b;
-
-	return (x->address > y->address) - (x->address < y->address);
-}
+COMPARE_BY(by_address, struct refused_address, address)
 
 static void
 find_refused(struct sites *s, struct elffile *e)
