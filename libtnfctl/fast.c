@@ -401,9 +401,8 @@ not_patched(const tnfctl_probe_t *p, tnfctl_errcode_t err, bool on)
 	    on ? "on" : "quite off", why);
 }
 
-/* True if the function's other probe is on, which needs the same jump. */
-static bool
-other_is_on(const tnfctl_probe_t *p)
+bool
+tnfctl_fast_other_is_on(const tnfctl_probe_t *p)
 {
 	const tnfctl_probe_t *other = p->fast->other;
 
@@ -418,18 +417,6 @@ lead(tnfctl_handle_t *h, const tnfctl_probe_t *p, bool on)
 
 	return h->ops->write(h, p->fast->other->fast->v[0].note + offsetof(struct tnf_fast_site, returns),
 	    &to, sizeof(to));
-}
-
-/* As probe_set(), but the word is written with the jumps of other probes. */
-static tnfctl_errcode_t
-switch_probe(tnfctl_handle_t *h, tnfctl_probe_t *p, bool on)
-{
-	if (!p->prepared)
-		return h->ops->probe_set(h, p, true, on);
-	p->enabled = on;
-	return tnfctl_later_word(direct_proc(h), on, on ? LATER_LAST : LATER_FIRST,
-	    p->address + offsetof(struct tnf_probe_control, test), on) ? TNFCTL_ERR_NONE :
-	    tnfctl_error_lost(h, "its memory cannot be written");
 }
 
 /* The jump by which the probe's hits come; NULL: its function's entry is no fast probe. */
@@ -459,25 +446,45 @@ tnfctl_fast_set(tnfctl_handle_t *h, tnfctl_probe_t *p, bool enabling, bool on)
 		return err;
 	/* Off, the word goes first: whoever is killed between leaves jumps that do nothing, which
 	   the next controller finds. */
-	if (!on && p->enabled && (err = switch_probe(h, p, false)) != TNFCTL_ERR_NONE)
+	if (!on && p->enabled && (err = h->ops->probe_set(h, p, true, false)) != TNFCTL_ERR_NONE)
 		return err;
 	if (p->fast->at_return && (jump_of(p) == NULL || !lead(h, p, on)))
 		return on ? tnfctl_error_lost(h, "its memory cannot be written") : TNFCTL_ERR_NONE;
-	if (!on && other_is_on(p))
+	if (!on && tnfctl_fast_other_is_on(p))
 		return TNFCTL_ERR_NONE;
 	if ((err = tnfctl_patch_set(h, jump_of(p), on)) != TNFCTL_ERR_NONE)
 		return not_patched(p, err, on);
-	return on ? switch_probe(h, p, true) : TNFCTL_ERR_NONE;
+	return on ? h->ops->probe_set(h, p, true, true) : TNFCTL_ERR_NONE;
+}
+
+/* Code of the process, of which much is looked at in turn. */
+struct glance {
+	uintptr_t at;
+	size_t	 size;
+	uint8_t	 bytes[64u << 10];
+};
+
+static bool
+glance_at(tnfctl_handle_t *h, struct glance *g, uintptr_t at, uint8_t ret[TNF_FAST_JUMP])
+{
+	if (at < g->at || at - g->at + TNF_FAST_JUMP > g->size) {
+		g->at = at - at % 4096;
+		g->size = tnfctl_proc_read_some(direct_proc(h), g->at, g->bytes, sizeof(g->bytes));
+	}
+	if (at - g->at + TNF_FAST_JUMP > g->size)
+		return false;
+	memcpy(ret, g->bytes + (at - g->at), TNF_FAST_JUMP);
+	return true;
 }
 
 /* Finds out whether the site has its jump: an object that was unloaded, and loaded again, has none.  True, too, if
    neither the jump is there nor what it stands for: it may come to light when somebody's breakpoint goes. */
 static bool
-may_have_jump(tnfctl_handle_t *h, struct fast_site *s)
+may_have_jump(tnfctl_handle_t *h, struct fast_site *s, struct glance *g)
 {
 	uint8_t now[TNF_FAST_JUMP];
 
-	if (!tnfctl_later_look(direct_proc(h), false, s->address, now, sizeof(now)))
+	if (!glance_at(h, g, s->address, now))
 		return false;
 	s->patched = memcmp(now, s->jump, sizeof(now)) == 0;
 	return memcmp(now, s->before, sizeof(now)) != 0;
@@ -485,7 +492,7 @@ may_have_jump(tnfctl_handle_t *h, struct fast_site *s)
 
 /* The site that another controller has described at 'at'. */
 static void
-adopt_site(tnfctl_handle_t *h, struct fast_area *area, const struct tnf_fast_site *there, uintptr_t at)
+adopt_site(tnfctl_handle_t *h, struct fast_area *area, const struct tnf_fast_site *there, uintptr_t at, struct glance *g)
 {
 	uintptr_t probe = (uintptr_t)there->probe;
 	tnfctl_probe_t **known = tnf_map_get(&h->pooled, &probe, sizeof(probe));
@@ -509,7 +516,7 @@ adopt_site(tnfctl_handle_t *h, struct fast_area *area, const struct tnf_fast_sit
 	memcpy(s->jump, there->jump, sizeof(s->jump));
 	f->made = true;
 	f->at_return = there->landing == 0;
-	if (area->told && (f->at_return || !may_have_jump(h, s)))
+	if (area->told && (f->at_return || !may_have_jump(h, s, g)))
 		area->patched--;
 	tnfctl_fast_placed(h, *known);
 	/* The entry is described before its return. */
@@ -537,6 +544,7 @@ static void
 adopt_area(tnfctl_handle_t *h, uintptr_t at, const struct tnf_fast_area *there)
 {
 	struct tnf_fast_site *v = calloc(SITES_READ, sizeof(*v));
+	struct glance *g = calloc(1, sizeof(*g));
 	struct fast_area *area = tnfctl_pads_area_add(h->fast, at);
 	uint64_t sites = there->n;
 	size_t n;
@@ -544,18 +552,39 @@ adopt_area(tnfctl_handle_t *h, uintptr_t at, const struct tnf_fast_area *there)
 	if (area != NULL)
 		area->told = there->patched != 0;
 	at += sizeof(*there);
-	for (; v != NULL && area != NULL && sites > 0; sites -= n, at += n * sizeof(*v)) {
+	for (; v != NULL && g != NULL && area != NULL && sites > 0; sites -= n, at += n * sizeof(*v)) {
 		n = sites < SITES_READ ? sites : SITES_READ;
 		if (!h->ops->read(h, at, v, n * sizeof(*v)))
 			break;
 		for (size_t i = 0; i < n; i++)
 			if (v[i].probe != NULL)
-				adopt_site(h, area, &v[i], at + i * sizeof(*v));
+				adopt_site(h, area, &v[i], at + i * sizeof(*v), g);
 		tnfctl_work(h, WORK_LOOK);
 	}
 	/* Some of its sites were not read. */
 	if (area != NULL && sites > 0)
 		area->patched += area->told;
+	free(g);
+	free(v);
+}
+
+/* Takes out jumps of probes that are off. */
+static void
+settle_probes(tnfctl_handle_t *h)
+{
+	tnfctl_probe_t **v = calloc(h->nprobes + 1, sizeof(tnfctl_probe_t *));
+	size_t n = 0;
+
+	for (size_t i = 0; i < h->nprobes && v != NULL; i++) {
+		struct fast *f = h->probes[i]->fast;
+
+		if (f != NULL && f->made && !(h->probes[i]->enabled && is_patched(jump_of(h->probes[i]))))
+			v[n++] = h->probes[i];
+	}
+	tnfctl_fast_set_many(h, v, n, false);
+	for (size_t i = 0; i < n; i++)
+		if (v[i] != NULL)
+			tnfctl_fast_set(h, v[i], true, false);
 	free(v);
 }
 
@@ -577,12 +606,7 @@ tnfctl_fast_settle(tnfctl_handle_t *h)
 		adopt_area(h, at, &a);
 	}
 	tnfctl_work(h, WORK_END);
-	for (size_t i = 0; i < h->nprobes; i++) {
-		struct fast *f = h->probes[i]->fast;
-
-		if (f != NULL && f->made && !(h->probes[i]->enabled && is_patched(jump_of(h->probes[i]))))
-			tnfctl_fast_set(h, h->probes[i], true, false);
-	}
+	settle_probes(h);
 	for (struct fast_area *area = h->fast->areas; area != NULL; area = area->next)
-		tnfctl_patch_tell(h, area, false);
+		tnfctl_patch_tell(h, area);
 }

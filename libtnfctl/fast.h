@@ -108,6 +108,9 @@ tnfctl_errcode_t tnfctl_fast_make(tnfctl_handle_t *, tnfctl_probe_t *, bool othe
 /* Reads what earlier controllers have made, and undoes what one has left half done. */
 void	tnfctl_fast_settle(tnfctl_handle_t *);
 
+/* True if the function's other probe is on, which needs the same jump. */
+bool	tnfctl_fast_other_is_on(const tnfctl_probe_t *);
+
 /* As tnfctl_probe_where(), of a probe that is made. */
 tnfctl_errcode_t tnfctl_fast_where(tnfctl_handle_t *, const tnfctl_probe_t *, const char *conditions);
 
@@ -132,6 +135,18 @@ const char *tnfctl_pads_flush(tnfctl_handle_t *);
  * says which.
  */
 tnfctl_errcode_t tnfctl_patch_set(tnfctl_handle_t *, struct fast *, bool on);
-/* Has the process know whether sites of the area may have their jump; on: some are about to get it. */
-bool	tnfctl_patch_tell(tnfctl_handle_t *, struct fast_area *, bool on);
+/* Has the process know whether sites of the area may have their jump: to be called before the first gets it, and when
+   the last is out. */
+bool	tnfctl_patch_tell(tnfctl_handle_t *, struct fast_area *);
+/* True if a jump touches the site's instructions already: two must not touch the same. */
+bool	tnfctl_patch_is_taken(const tnfctl_handle_t *, const struct fast *, const struct fast_site *);
+/* Calls fn with each address at which a thread stands, or to which one may come back; no jump may lie over such
+   an address.  False: not all can be told.  The process stands still. */
+bool	tnfctl_patch_places(tnfctl_handle_t *, void (*fn)(void *, uintptr_t at), void *arg);
+
+/*
+ * many.c: switches those of the probes that it can, for which the process runs and then stands still for a
+ * moment, and sets their places in the list to NULL; the others are to be switched one by one.
+ */
+void	tnfctl_fast_set_many(tnfctl_handle_t *, tnfctl_probe_t **, size_t n, bool on);
 #endif

@@ -270,18 +270,69 @@ tnfctl_register_funcs(tnfctl_handle_t *h,
 	return TNFCTL_ERR_NONE;
 }
 
+/* Applies to n probes; those that are switched on or off are so, as many as can be, at once.  Takes the list. */
+static tnfctl_errcode_t
+apply_list(tnfctl_handle_t *h, tnfctl_probe_t **v, size_t n, tnfctl_probe_op_t op, void *arg)
+{
+	tnfctl_errcode_t err = TNFCTL_ERR_NONE;
+
+	if (op == tnfctl_probe_enable || op == tnfctl_probe_disable)
+		tnfctl_fast_set_many(h, v, n, op == tnfctl_probe_enable);
+	for (size_t i = 0; i < n && err == TNFCTL_ERR_NONE; i++)
+		if (v[i] != NULL && !v[i]->gone)
+			err = op(h, v[i], arg);
+	free(v);
+	return err;
+}
+
+static tnfctl_probe_t **
+new_list(size_t n)
+{
+	tnfctl_probe_t **v = reallocarray(NULL, n + 1, sizeof(tnfctl_probe_t *));
+
+	if (v == NULL)
+		tnfctl_error_set(TNFCTL_ERR_ALLOCFAIL, NULL);
+	return v;
+}
+
 TNFCTL_API tnfctl_errcode_t
 tnfctl_probe_apply(tnfctl_handle_t *h, tnfctl_probe_op_t op, void *arg)
 {
 	tnfctl_errcode_t err = probes_look(h);
+	size_t n = h->nprobes;
+	tnfctl_probe_t **v;
 
 	if (err != TNFCTL_ERR_NONE)
 		return err;
-	for (size_t i = 0; i < h->nprobes; i++)
-		if (!h->probes[i]->gone &&
-		    (err = op(h, h->probes[i], arg)) != TNFCTL_ERR_NONE)
-			return err;
-	return TNFCTL_ERR_NONE;
+	if ((v = new_list(n)) == NULL)
+		return TNFCTL_ERR_ALLOCFAIL;
+	memcpy(v, h->probes, n * sizeof(tnfctl_probe_t *));
+	err = apply_list(h, v, n, op, arg);
+	/* Those that came by it. */
+	for (; err == TNFCTL_ERR_NONE && n < h->nprobes; n++)
+		if (!h->probes[n]->gone)
+			err = op(h, h->probes[n], arg);
+	return err;
+}
+
+#define FEW		1024u	/* probes, for which the process need not run */
+#define LOOK		64u	/* probes between looks at it */
+
+TNFCTL_API tnfctl_errcode_t
+tnfctl_probe_look(tnfctl_handle_t *h, tnfctl_probe_op_t op, void *arg)
+{
+	tnfctl_errcode_t err = probes_look(h);
+
+	if (h->nprobes > FEW)
+		tnfctl_work(h, WORK_BEGIN);
+	for (size_t i = 0; i < h->nprobes && err == TNFCTL_ERR_NONE; i++) {
+		if (!h->probes[i]->gone)
+			err = op(h, h->probes[i], arg);
+		if (i % LOOK == 0)
+			tnfctl_work(h, WORK_LOOK);
+	}
+	tnfctl_work(h, WORK_END);
+	return err;
 }
 
 TNFCTL_API tnfctl_errcode_t
@@ -289,20 +340,22 @@ tnfctl_probe_apply_ids(tnfctl_handle_t *h, unsigned long n, unsigned long *ids,
     tnfctl_probe_op_t op, void *arg)
 {
 	tnfctl_errcode_t err = probes_look(h);
+	tnfctl_probe_t **v;
 	unsigned long i, at;
 
 	if (err != TNFCTL_ERR_NONE)
 		return err;
+	if ((v = new_list(n)) == NULL)
+		return TNFCTL_ERR_ALLOCFAIL;
 	for (i = 0; i < n; i++) {
 		at = ids[i] - h->first_id;
-		if (ids[i] < h->first_id || at >= h->nprobes ||
-		    h->probes[at]->gone)
-			return tnfctl_error_set(TNFCTL_ERR_INVALIDPROBE,
-			    "probe %lu: there is none of this number", ids[i]);
-		if ((err = op(h, h->probes[at], arg)) != TNFCTL_ERR_NONE)
-			return err;
+		if (ids[i] < h->first_id || at >= h->nprobes || h->probes[at]->gone)
+			break;
+		v[i] = h->probes[at];
 	}
-	return TNFCTL_ERR_NONE;
+	err = apply_list(h, v, i, op, arg);
+	return err != TNFCTL_ERR_NONE || i == n ? err : tnfctl_error_set(TNFCTL_ERR_INVALIDPROBE,
+	    "probe %lu: there is none of this number", ids[i]);
 }
 
 TNFCTL_API tnfctl_errcode_t

@@ -38,6 +38,11 @@ tnfctl_fast_where(tnfctl_handle_t *h, const tnfctl_probe_t *p, const char *condi
 	return tnfctl_wrong_kind(none);
 }
 
+void
+tnfctl_fast_set_many(tnfctl_handle_t *h, tnfctl_probe_t **v, size_t n, bool on)
+{
+}
+
 const char *
 tnfctl_fast_return_none(tnfctl_handle_t *h, const char *function)
 {

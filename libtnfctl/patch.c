@@ -227,26 +227,38 @@ await_site(tnfctl_handle_t *h, const struct fast_site *s)
 	return tnfctl_error_set(TNFCTL_ERR_BUSY, "thread %d %s: try again", (int)tid, why);
 }
 
-/* On: the word is there before the jumps are; off: the jumps go before it does. */
 bool
-tnfctl_patch_tell(tnfctl_handle_t *h, struct fast_area *a, bool on)
+tnfctl_patch_places(tnfctl_handle_t *h, void (*fn)(void *, uintptr_t), void *arg)
 {
-	bool any = a->patched > 0;
+	const struct words *w;
+
+	search.back = h->fast->back;
+	w = search_all(direct_proc(h));
+	for (size_t i = 0; i < w->n && !w->failed; i++)
+		fn(arg, (uintptr_t)w->v[i]);
+	for (size_t i = 0; i < search.ips.n && !w->failed; i++)
+		fn(arg, (uintptr_t)search.ips.v[i]);
+	return !w->failed;
+}
+
+bool
+tnfctl_patch_tell(tnfctl_handle_t *h, struct fast_area *a)
+{
+	uint32_t any = a->patched > 0;
 
 	if (any == a->told)
 		return true;
 	a->told = any;
-	return tnfctl_later_word(direct_proc(h), on, on ? LATER_FIRST : LATER_LAST,
-	    a->at + offsetof(struct tnf_fast_area, patched), any);
+	return h->ops->write(h, a->at + offsetof(struct tnf_fast_area, patched), &any, sizeof(any));
 }
 
-/* Notes whether the site has its jump, here and in its area; on: what is being done. */
+/* Notes whether the site has its jump, here and in its area. */
 static bool
-set_patched(tnfctl_handle_t *h, struct fast_site *s, bool on, bool patched)
+set_patched(tnfctl_handle_t *h, struct fast_site *s, bool patched)
 {
 	s->area->patched += (size_t)patched - s->patched;
 	s->patched = patched;
-	return tnfctl_patch_tell(h, s->area, on);
+	return tnfctl_patch_tell(h, s->area);
 }
 
 /* Adds to the semaphore, by which the program sees that somebody listens. */
@@ -279,23 +291,18 @@ set_raised(tnfctl_handle_t *h, struct fast_site *s, bool raised)
 
 /* Replaces the code 'from' by 'to'; fails if other code is there. */
 static tnfctl_errcode_t
-exchange(tnfctl_handle_t *h, bool on, uintptr_t at, const uint8_t *from, const uint8_t *to)
+exchange(tnfctl_handle_t *h, uintptr_t at, const uint8_t *from, const uint8_t *to)
 {
-	struct proc *p = direct_proc(h);
 	uint8_t now[TNF_FAST_JUMP];
 
-	_Static_assert(LATER_CODE == TNF_FAST_JUMP, "a jump");
-	if (!tnfctl_later_look(p, on, at, now, sizeof(now)))
+	if (!h->ops->read(h, at, now, sizeof(now)))
 		return tnfctl_error_set(TNFCTL_ERR_BUSY, "its code is not there any more");
 	if (memcmp(now, from, sizeof(now)) != 0)
 		return tnfctl_error_set(TNFCTL_ERR_BUSY,
 		    "its code is not that of its file: a breakpoint of a debugger?");
-	if (tnfctl_later_code(p, on, at, from, to))
-		return TNFCTL_ERR_NONE;
 	if (!h->ops->write(h, at, to, sizeof(now)) || !h->ops->read(h, at, now, sizeof(now)) ||
 	    memcmp(now, to, sizeof(now)) != 0)
 		return tnfctl_error_set(TNFCTL_ERR_ACCES, "its code cannot be written");
-	tnfctl_later_allow(p);
 	return TNFCTL_ERR_NONE;
 }
 
@@ -310,10 +317,9 @@ patch_off(tnfctl_handle_t *h, struct fast_site *s)
 	if (!s->patched)
 		return true;
 	/* The object may have been unloaded, or loaded again. */
-	if (!tnfctl_later_look(direct_proc(h), false, s->address, now, sizeof(now)) ||
-	    memcmp(now, s->before, sizeof(now)) == 0 ||
-	    exchange(h, false, s->address, s->jump, s->before) == TNFCTL_ERR_NONE)
-		return set_patched(h, s, false, false);
+	if (!h->ops->read(h, s->address, now, sizeof(now)) || memcmp(now, s->before, sizeof(now)) == 0 ||
+	    exchange(h, s->address, s->jump, s->before) == TNFCTL_ERR_NONE)
+		return set_patched(h, s, false);
 	return false;
 }
 
@@ -331,9 +337,8 @@ is_patched(const struct fast *f, const struct fast_site *s)
 	return false;
 }
 
-/* True if a jump touches the site's instructions already: two must not touch the same. */
-static bool
-is_taken(const tnfctl_handle_t *h, const struct fast *f, const struct fast_site *s)
+bool
+tnfctl_patch_is_taken(const tnfctl_handle_t *h, const struct fast *f, const struct fast_site *s)
 {
 	uintptr_t from = s->address - SITE_BYTES_MAX + 1, to = s->address + s->length;
 	const tnfctl_probe_t *p = NULL;
@@ -356,26 +361,22 @@ patch_on(tnfctl_handle_t *h, const struct fast *f, struct fast_site *s)
 
 	if (s->patched)
 		return TNFCTL_ERR_NONE;
-	if (is_taken(h, f, s))
+	if (tnfctl_patch_is_taken(h, f, s))
 		return tnfctl_error_set(TNFCTL_ERR_BUSY, "another probe is in its first instructions");
 	/* The jump is there already: another controller put it there. */
-	if (tnfctl_later_look(direct_proc(h), true, s->address, now, sizeof(now)) &&
-	    memcmp(now, s->jump, sizeof(now)) == 0)
-		return set_patched(h, s, true, true) ? TNFCTL_ERR_NONE :
+	if (h->ops->read(h, s->address, now, sizeof(now)) && memcmp(now, s->jump, sizeof(now)) == 0)
+		return set_patched(h, s, true) ? TNFCTL_ERR_NONE :
 		    tnfctl_error_lost(h, "its memory cannot be written");
 	if ((err = await_site(h, s)) != TNFCTL_ERR_NONE)
 		return err;
-	if (!set_patched(h, s, true, true))
+	if (!set_patched(h, s, true))
 		return tnfctl_error_lost(h, "its memory cannot be written");
-	if ((err = exchange(h, true, s->address, s->before, s->jump)) != TNFCTL_ERR_NONE) {
-		set_patched(h, s, true, false);
+	if ((err = exchange(h, s->address, s->before, s->jump)) != TNFCTL_ERR_NONE) {
+		set_patched(h, s, false);
 		return err;
 	}
-	if (s->semaphore != 0) {
-		/* The jump is there before anything else is read or written. */
-		tnfctl_later_flush(direct_proc(h), true);
+	if (s->semaphore != 0)
 		set_raised(h, s, true);
-	}
 	return TNFCTL_ERR_NONE;
 }
 

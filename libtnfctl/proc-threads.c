@@ -37,7 +37,6 @@ tnfctl_proc_free(struct proc *p)
 {
 	if (p == NULL)
 		return;
-	tnfctl_later_free(p);
 	if (p->mem >= 0)
 		close(p->mem);
 	tnf_map_free(&p->place);

@@ -89,7 +89,6 @@ tnfctl_proc_arm(struct proc *p, struct thread *t)
 void
 tnfctl_proc_resume(struct proc *p, struct thread *t)
 {
-	tnfctl_later_flush(p, true);
 	tnfctl_proc_arm(p, t);
 	set_options(p, t);
 	if (t->group && !t->leave_group) {
@@ -337,8 +336,6 @@ tnfctl_proc_work_end(struct proc *p)
 		return;
 	tnfctl_proc_stop(p);
 	p->works = false;
-	/* While the process ran it may have changed the pages of which we have copies. */
-	tnfctl_later_flush(p, true);
 }
 
 struct work {
@@ -438,7 +435,6 @@ tnfctl_proc_end_group_stop(struct proc *p)
 static bool
 let_go(struct proc *p, struct thread *t)
 {
-	tnfctl_later_flush(p, true);
 	tnfctl_plant_clear(p);
 	proc_arm_thread(t, 0);
 	tnfctl_restart_call(p, t);

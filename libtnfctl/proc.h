@@ -204,7 +204,6 @@ struct proc {
 	timer_t	 moment;	/* proc-threads.c */
 	int	 moment_signal;	/* or 0 */
 	struct ended ended;	/* threads, the leader too */
-	struct later *later;	/* writes that wait (later.c), or NULL */
 	uint64_t runs;		/* one more whenever a thread is let run; no two processes begin alike */
 };
 
@@ -307,7 +306,8 @@ void	tnfctl_restart_call(struct proc *, struct thread *);
 
 struct thread *tnfctl_proc_thread(struct proc *, pid_t);
 bool	tnfctl_proc_read(struct proc *, uintptr_t, void *, size_t);
-/* Reads quickly what can be read so, from the first byte on, and returns how many bytes that are. */
+/* Reads what can be read at once, from the first byte on, and returns how many bytes that are; quickly, if the
+   process stands still. */
 size_t	tnfctl_proc_read_some(struct proc *, uintptr_t, void *, size_t);
 bool	tnfctl_proc_write(struct proc *, uintptr_t, const void *, size_t);
 /* True if all threads that we know of stand still, so that the process can call neither exec() nor
@@ -317,22 +317,6 @@ bool	tnfctl_proc_stands(const struct proc *);
 #define PROC_PIECES	1024u	/* IOV_MAX */
 struct iovec;
 bool	tnfctl_proc_write_pieces(struct proc *, const struct iovec *from, const struct iovec *to, size_t n);
-
-/*
- * later.c: writes for fast probes that wait until the process is looked at, written to or let run.
- * 'on': of probes that are switched on, or off; what waits for the other is written before.
- */
-#define LATER_CODE	5	/* bytes of code that change at once, within a page */
-enum later_when { LATER_FIRST, LATER_LAST };	/* before code is changed, or after it */
-bool	tnfctl_later_word(struct proc *, bool on, enum later_when, uintptr_t, uint32_t);
-/* False: the code is to be written now; the caller calls tnfctl_later_allow() if that went well. */
-bool	tnfctl_later_code(struct proc *, bool on, uintptr_t, const uint8_t *from, const uint8_t *to);
-void	tnfctl_later_allow(struct proc *);
-/* Reads code, as it is without what waits. */
-bool	tnfctl_later_look(struct proc *, bool on, uintptr_t, void *, size_t);
-/* Writes all that waits; changed: code that was looked at may be another from now on. */
-void	tnfctl_later_flush(struct proc *, bool changed);
-void	tnfctl_later_free(struct proc *);
 
 /* True if it is a kernel thread, which never had a program. */
 bool	tnfctl_proc_is_kernel(pid_t pid);

@@ -65,11 +65,9 @@ size_t
 tnfctl_proc_read_some(struct proc *p, uintptr_t address, void *buf, size_t n)
 {
 	struct iovec to = { buf, n }, from = { (void *)address, n };
-	ssize_t got = -1;
+	ssize_t got = tnfctl_proc_stands(p) ? process_vm_readv(p->pid, &to, 1, &from, 1, 0) :
+	    pread(p->mem, buf, n, (off_t)address);
 
-	tnfctl_later_flush(p, false);
-	if (tnfctl_proc_stands(p))
-		got = process_vm_readv(p->pid, &to, 1, &from, 1, 0);
 	return got > 0 ? (size_t)got : 0;
 }
 
@@ -79,7 +77,6 @@ tnfctl_proc_read(struct proc *p, uintptr_t address, void *buf, size_t n)
 	char *to = buf;
 	ssize_t got;
 
-	tnfctl_later_flush(p, false);
 	for (; n > 0; n -= (size_t)got, to += got, address += (size_t)got) {
 		got = pread(p->mem, to, n, (off_t)address);
 		if (got <= 0)
@@ -104,7 +101,6 @@ tnfctl_proc_write(struct proc *p, uintptr_t address, const void *buf, size_t n)
 	const char *from = buf;
 	ssize_t put;
 
-	tnfctl_later_flush(p, true);
 	for (; n > 0; n -= (size_t)put, from += put, address += (size_t)put) {
 		put = pwrite(p->mem, from, n, (off_t)address);
 		if (put <= 0)
@@ -130,7 +126,6 @@ tnfctl_proc_write_pieces(struct proc *p, const struct iovec *from, const struct 
 
 	for (size_t i = 0; i < n; i++)
 		size += to[i].iov_len;
-	tnfctl_later_flush(p, true);
 	if ((n > 1 || size > PIECE_MAX) && tnfctl_proc_stands(p) && process_vm_writev(p->pid, from, n, to, n, 0) == (ssize_t)size)
 		return true;
 	for (size_t i = 0; i < n; i++)

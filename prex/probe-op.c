@@ -10,8 +10,17 @@ struct visit {
 	void	*arg;
 };
 
+struct id_list {
+	unsigned long *v;
+	size_t	 n;
+};
+
 struct application {
 	const struct probe_op *op;
+	struct id_list chosen;	/* all probes that it is about, ... */
+	struct id_list fast;	/* ... and those that the library can switch at once */
+	size_t	 next, next_fast; /* of them, when probes are gone through again */
+	size_t	 undone;	/* so many of the chosen ones are not as they shall be */
 	bool	*used;		/* which of its selectors have matched; NULL: nobody asks */
 	unsigned slow;		/* probes that stay off, as only the kernel could record them */
 	tnfctl_errcode_t no_kernel;	/* why it cannot */
@@ -134,8 +143,6 @@ apply_to(struct shell *sh, tnfctl_handle_t *h, tnfctl_probe_t *p,
 	struct attribute at;
 	bool added = tnf_probe_attrs_find(&attrs, "origin", &at);
 
-	if (!tnf_selectors_match(a->op->selectors, &attrs, a->used))
-		return err;
 	if (added && sh->mode == MODE_USER && !sh->watched && !sh->options->no_fast &&
 	    !tnf_probe_attrs_find(&attrs, "fast", &at))
 		err = decide(sh, h, p, &attrs);
@@ -160,6 +167,15 @@ apply_to(struct shell *sh, tnfctl_handle_t *h, tnfctl_probe_t *p,
 	return err;
 }
 
+/* Applies the command to a probe that has come if its selectors match. */
+static tnfctl_errcode_t
+apply_if(struct shell *sh, tnfctl_handle_t *h, tnfctl_probe_t *p, const struct tnf_probe_attrs *attrs, void *arg)
+{
+	const struct application *a = arg;
+
+	return tnf_selectors_match(a->op->selectors, attrs, a->used) ? apply_to(sh, h, p, attrs, arg) : TNFCTL_ERR_NONE;
+}
+
 static tnfctl_errcode_t
 visit_one(tnfctl_handle_t *h, tnfctl_probe_t *p, void *arg)
 {
@@ -176,18 +192,105 @@ visit_one(tnfctl_handle_t *h, tnfctl_probe_t *p, void *arg)
 	return err;
 }
 
-static tnfctl_errcode_t
-visit_all(tnfctl_handle_t *h, void *visit)
-{
-	return tnfctl_probe_apply(h, visit_one, visit);
-}
-
 tnfctl_errcode_t
 probes_visit(struct shell *sh, probe_visit_f *visit, void *arg)
 {
 	struct visit v = { sh, visit, arg };
 
-	return visit_all(sh->target, &v);
+	return tnfctl_probe_look(sh->target, visit_one, &v);
+}
+
+static void
+id_add(struct id_list *l, unsigned long id)
+{
+	/* It grows by doubling. */
+	if ((l->n & (l->n - 1)) == 0)
+		l->v = tnf_xreallocarray(l->v, l->n == 0 ? 1 : 2 * l->n, sizeof *l->v);
+	l->v[l->n++] = id;
+}
+
+static bool
+is_switch(const struct probe_op *op)
+{
+	return op->apply == tnfctl_probe_enable || op->apply == tnfctl_probe_disable;
+}
+
+/* Notes the probe if the command is about it. */
+static tnfctl_errcode_t
+choose(struct shell *sh, tnfctl_handle_t *h, tnfctl_probe_t *p, const struct tnf_probe_attrs *attrs,
+    void *arg)
+{
+	struct application *a = arg;
+	tnfctl_probe_state_t state;
+	tnfctl_errcode_t err;
+
+	if (!tnf_selectors_match(a->op->selectors, attrs, a->used))
+		return TNFCTL_ERR_NONE;
+	if ((err = tnfctl_probe_state_get(h, p, &state)) != TNFCTL_ERR_NONE)
+		return err;
+	id_add(&a->chosen, state.id);
+	if (is_switch(a->op) && sh->mode == MODE_USER && is_fast(attrs))
+		id_add(&a->fast, state.id);
+	return TNFCTL_ERR_NONE;
+}
+
+/* True if the probe is the next of those that were chosen: probes come in the same order again. */
+static bool
+is_chosen(struct application *a, const tnfctl_probe_state_t *state)
+{
+	if (a->next == a->chosen.n || a->chosen.v[a->next] != state->id)
+		return false;
+	a->next++;
+	return true;
+}
+
+/* Keeps the probe among the chosen ones if it is not as the command wants it. */
+static tnfctl_errcode_t
+keep_undone(tnfctl_handle_t *h, tnfctl_probe_t *p, void *arg)
+{
+	struct application *a = arg;
+	tnfctl_probe_state_t state;
+	tnfctl_errcode_t err = tnfctl_probe_state_get(h, p, &state);
+	bool at_once;
+
+	if (err != TNFCTL_ERR_NONE || !is_chosen(a, &state))
+		return err;
+	at_once = a->next_fast < a->fast.n && a->fast.v[a->next_fast] == state.id;
+	a->next_fast += at_once;
+	if (!at_once || state.enabled != (a->op->apply == tnfctl_probe_enable))
+		a->chosen.v[a->undone++] = state.id;
+	return err;
+}
+
+static tnfctl_errcode_t
+apply_to_chosen(tnfctl_handle_t *h, tnfctl_probe_t *p, void *visit)
+{
+	const struct visit *v = visit;
+	tnfctl_probe_state_t state;
+	tnfctl_errcode_t err = tnfctl_probe_state_get(h, p, &state);
+
+	return err != TNFCTL_ERR_NONE || !is_chosen(v->arg, &state) ? err : visit_one(h, p, visit);
+}
+
+/* Chooses probes while the process runs, and has the library switch those at once that it can.  The other ones
+   are switched one by one, and so are those with which it failed: then the reason is told. */
+static tnfctl_errcode_t
+apply_all(tnfctl_handle_t *h, void *visit)
+{
+	const struct visit *v = visit;
+	struct application *a = v->arg;
+	struct visit choosing = { v->sh, choose, a };
+	tnfctl_errcode_t err;
+
+	a->chosen.n = a->fast.n = a->next = a->next_fast = a->undone = 0;
+	err = tnfctl_probe_look(h, visit_one, &choosing);
+	if (err == TNFCTL_ERR_NONE && a->fast.n > 0) {
+		tnfctl_probe_apply_ids(h, a->fast.n, a->fast.v, a->op->apply, NULL);
+		err = tnfctl_probe_look(h, keep_undone, a);
+		a->chosen.n = a->undone;
+	}
+	a->next = 0;
+	return err != TNFCTL_ERR_NONE || a->chosen.n == 0 ? err : tnfctl_probe_apply(h, apply_to_chosen, visit);
 }
 
 static tnfctl_errcode_t
@@ -300,9 +403,11 @@ probe_op_run(struct shell *sh, const struct cmd *c, const struct args *args)
 	functions_ask(sh, op.selectors, strcmp(c->name, "enable") == 0);
 	a.op = history_add(&sh->history, &op);
 	a.used = tnf_xcalloc(op.selectors->n + 1, sizeof *a.used);
-	err = visit_all(sh->target, &v);
+	err = apply_all(sh->target, &v);
 	if (err == TNFCTL_ERR_NONE)
-		err = family_each(sh->family, visit_all, &v);
+		err = family_each(sh->family, apply_all, &v);
+	free(a.chosen.v);
+	free(a.fast.v);
 	if (a.slow > SLOW_TOLD)
 		shell_say(sh, "%u more are not on: \"list name fast probes keys=function\" says why",
 		    a.slow - SLOW_TOLD);
@@ -331,7 +436,7 @@ history_replay(tnfctl_handle_t *h, tnfctl_probe_t *p)
 		return NULL;
 	for (size_t i = 0; i < sh->history.n; i++) {
 		struct application a = { .op = &sh->history.v[i] };
-		struct visit v = { sh, apply_to, &a };
+		struct visit v = { sh, apply_if, &a };
 
 		shell_ok(sh, ERROR_TARGET, visit_one(h, p, &v), "error on new (dlopened) probe : ");
 	}

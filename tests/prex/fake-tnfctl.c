@@ -518,6 +518,23 @@ tnfctl_probe_apply(tnfctl_handle_t *h, tnfctl_probe_op_t op, void *arg)
 }
 
 tnfctl_errcode_t
+tnfctl_probe_look(tnfctl_handle_t *h, tnfctl_probe_op_t op, void *arg)
+{
+	return tnfctl_probe_apply(h, op, arg);
+}
+
+tnfctl_errcode_t
+tnfctl_probe_apply_ids(tnfctl_handle_t *h, unsigned long n, unsigned long *ids, tnfctl_probe_op_t op,
+    void *arg)
+{
+	for (size_t i = 0; i < h->n_probes; i++)
+		for (unsigned long k = 0; k < n; k++)
+			if (h->probes[i].present && h->probes[i].id == ids[k])
+				op(h, &h->probes[i], arg);
+	return TNFCTL_ERR_NONE;
+}
+
+tnfctl_errcode_t
 tnfctl_register_funcs(tnfctl_handle_t *h,
     void *(*create)(tnfctl_handle_t *, tnfctl_probe_t *),
     void (*destroy)(void *))

@@ -1,0 +1,422 @@
+/*
+ * many.c - switches many fast probes at once.
+ *
+ * What can be done beforehand is done while the process runs: which bytes change and where, and the code around them as
+ * its file has it.  Then the process stands still for as long as it takes to see that no thread is in the
+ * way, and that the code is what it was taken for, and to write whole pages.
+ *
+ * A probe is switched on in an order: first the note that code of its area is patched, then the jump, last
+ * the word that makes it record; off, the other way round.  Whoever is killed between two of these
+ * leaves a process that the next controller puts in order.  Here all words of a kind are written, then all
+ * code.
+ *
+ * A probe that is in any way unlike the others is left to the caller, who switches it by itself and learns why
+ * that cannot be.
+ */
+#include <sys/uio.h>
+
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "libtnfctl/control.h"
+#include "libtnfctl/fast.h"
+#include "libtnfctl/proc.h"
+
+#define PAGE		4096u
+#define MIN		4u	/* fewer are not worth it */
+#define NEAR_MIN	4u	/* words that are written with what is between them */
+#define RUN		(16 * PAGE) /* bytes that are read or written at once */
+#define LOOK		64u	/* probes between looks at the process */
+
+struct change {
+	uintptr_t at;
+	uint8_t	 from[TNF_FAST_JUMP], to[TNF_FAST_JUMP];
+	bool	 left;		/* to the caller */
+	uintptr_t word;		/* by which the probe records */
+	tnfctl_probe_t **place;	/* in the caller's list, which has it no more */
+	tnfctl_probe_t *probe;
+};
+
+/* Pages that follow each other, and what changes there. */
+struct run {
+	uintptr_t at;
+	size_t	 size, first, n;
+	const uint8_t *file;	/* the same bytes of the file that is mapped there; NULL: not known */
+};
+
+struct many {
+	tnfctl_handle_t *h;
+	bool	 on;
+	struct change *v;	/* by address */
+	size_t	 n;
+	struct run *runs;
+	size_t	 nruns;
+	uint8_t	*file;		/* of all runs */
+	uintptr_t *words;	/* room for the addresses of n words */
+	uint8_t	 now[RUN];
+};
+
+/* True if the probe has one site, whose jump is all that is to be changed beside its word. */
+static bool
+is_plain(tnfctl_handle_t *h, tnfctl_probe_t *p, bool on)
+{
+	const struct fast *f = p == NULL ? NULL : p->fast;
+
+	return f != NULL && f->made && f->n == 1 && !f->at_return && f->v[0].semaphore == 0 && f->v[0].placed &&
+	    f->v[0].patched != on && p->prepared && !p->gone &&
+	    (on ? !tnfctl_patch_is_taken(h, f, &f->v[0]) : !tnfctl_fast_other_is_on(p)) &&
+	    tnfctl_control_usable(h, p) == TNFCTL_ERR_NONE;
+}
+
+/* The probe and its site are as they shall be, or as they were. */
+static void
+note(tnfctl_probe_t *p, bool on)
+{
+	struct fast_site *s = &p->fast->v[0];
+
+	p->enabled = on;
+	s->area->patched += (size_t)on - s->patched;
+	s->patched = on;
+}
+
+static void
+leave(struct change *c)
+{
+	c->left = true;
+}
+
+static int
+by_address(const void *a, const void *b)
+{
+	const struct change *x = a, *y = b;
+
+	return x->at < y->at ? -1 : x->at > y->at;
+}
+
+/* Takes the probes that can be switched out of the list. */
+static void
+take(struct many *m, tnfctl_probe_t **v, size_t n)
+{
+	bool sorted = true;
+
+	for (size_t i = 0; i < n; i++) {
+		struct change *c = &m->v[m->n];
+
+		if (i % LOOK == 0)
+			tnfctl_work(m->h, WORK_LOOK);
+		if (!is_plain(m->h, v[i], m->on))
+			continue;
+		const struct fast_site *s = &v[i]->fast->v[0];
+		*c = (struct change){ .at = s->address, .place = &v[i], .probe = v[i],
+		    .word = v[i]->address + offsetof(struct tnf_probe_control, test) };
+		memcpy(c->from, m->on ? s->before : s->jump, sizeof(c->from));
+		memcpy(c->to, m->on ? s->jump : s->before, sizeof(c->to));
+		sorted &= m->n == 0 || c[-1].at < c->at;
+		note(v[i], m->on);
+		v[i] = NULL;
+		m->n++;
+	}
+	if (!sorted)
+		qsort(m->v, m->n, sizeof(*m->v), by_address);
+}
+
+/* How many changes, from the first on, lie on pages that follow each other within a run. */
+static size_t
+changes_near(const struct change *c, size_t n)
+{
+	uintptr_t first = c[0].at / PAGE;
+	size_t i;
+
+	for (i = 1; i < n && c[i].at / PAGE - c[i - 1].at / PAGE <= 1 && c[i].at / PAGE - first < RUN / PAGE; i++)
+		;
+	return i;
+}
+
+static void
+find_runs(struct many *m)
+{
+	size_t n;
+
+	for (size_t i = 0; i < m->n; i += n) {
+		uintptr_t at = m->v[i].at - m->v[i].at % PAGE, last;
+
+		n = changes_near(&m->v[i], m->n - i);
+		last = m->v[i + n - 1].at;
+		m->runs[m->nruns++] = (struct run){ at, last - last % PAGE + PAGE - at, i, n, NULL };
+	}
+}
+
+/* Reads what the files have. */
+static void
+read_files(struct many *m)
+{
+	const struct mapping *of = NULL, *found;
+	char path[4096];
+	struct maps maps;
+	size_t size = 0;
+	int fd = -1;
+
+	for (size_t i = 0; i < m->nruns; i++)
+		size += m->runs[i].size;
+	if ((m->file = malloc(size)) == NULL || tnf_maps_read(m->h->pid, &maps) != 0)
+		return;
+	size = 0;
+	for (size_t i = 0; i < m->nruns; i++) {
+		struct run *r = &m->runs[i];
+
+		found = tnf_maps_find(&maps, r->at);
+		if (found != of && fd >= 0)
+			close(fd);
+		if (found != of)
+			fd = found == NULL || found->inode == 0 ? -1 :
+			    tnfctl_proc_open_mapped(m->h->pid, found, path, sizeof(path));
+		of = found;
+		if (fd >= 0 && r->at + r->size <= of->end && pread(fd, m->file + size, r->size,
+		    (off_t)(of->offset + (r->at - of->start))) == (ssize_t)r->size)
+			r->file = m->file + size;
+		size += r->size;
+		tnfctl_work(m->h, WORK_LOOK);
+	}
+	if (fd >= 0)
+		close(fd);
+	tnf_maps_free(&maps);
+}
+
+/* A thread stands at this address, or may come back to it: no jump may be put over it. */
+static void
+keep_clear(void *arg, uintptr_t at)
+{
+	struct many *m = arg;
+	size_t from = 0, to = m->n, mid;
+
+	while (from < to) {
+		mid = (from + to) / 2;
+		if (m->v[mid].at < at)
+			from = mid + 1;
+		else
+			to = mid;
+	}
+	if (from > 0 && at - m->v[from - 1].at < TNF_FAST_JUMP)
+		leave(&m->v[from - 1]);
+}
+
+/* Which pages of the run have the bytes of their file: others have somebody's breakpoint, which may go between
+   our look and our writing, and must not come back. */
+static void
+find_same(const struct many *m, const struct run *r, bool *ret)
+{
+	for (size_t i = 0; i < r->size; i += PAGE)
+		ret[i / PAGE] = r->file != NULL && memcmp(m->now + i, r->file + i, PAGE) == 0;
+}
+
+/* Changes the copy of the run where it has what is to be changed. */
+static void
+change(struct many *m, const struct run *r)
+{
+	for (size_t i = r->first; i < r->first + r->n; i++) {
+		struct change *c = &m->v[i];
+		uint8_t *to = m->now + (c->at - r->at);
+
+		if (memcmp(to, c->from, sizeof(c->from)) != 0)
+			leave(c);
+		if (!c->left)
+			memcpy(to, c->to, sizeof(c->to));
+	}
+}
+
+/* Those pages at once that are as their file has them, the other code change by change; then it is there. */
+static bool
+write_pages(struct many *m, const struct run *r, const bool *same)
+{
+	struct proc *p = direct_proc(m->h);
+	size_t pages = r->size / PAGE, n;
+	bool fine = true;
+
+	for (size_t i = 0; i < pages; i += n) {
+		for (n = 1; same[i] && i + n < pages && same[i + n]; n++)
+			;
+		if (same[i])
+			fine = tnfctl_proc_write(p, r->at + i * PAGE, m->now + i * PAGE, n * PAGE) && fine;
+	}
+	for (size_t i = r->first; i < r->first + r->n; i++) {
+		const struct change *c = &m->v[i];
+
+		if (!c->left && !same[(c->at - r->at) / PAGE])
+			fine = tnfctl_proc_write(p, c->at, c->to, sizeof(c->to)) && fine;
+	}
+	return fine;
+}
+
+static void
+write_run(struct many *m, const struct run *r)
+{
+	uint8_t there[TNF_FAST_JUMP];
+	bool same[RUN / PAGE], fine;
+
+	fine = tnfctl_proc_read_some(direct_proc(m->h), r->at, m->now, r->size) == r->size;
+	if (fine && m->on)
+		find_same(m, r, same);
+	if (fine)
+		change(m, r);
+	if (fine && !m->on)
+		find_same(m, r, same);
+	fine = fine && write_pages(m, r, same);
+	for (size_t i = r->first; i < r->first + r->n; i++) {
+		struct change *c = &m->v[i];
+
+		/* Writing may do nothing: one change is looked at for all, or each if not all can be written. */
+		if (!c->left && (!fine || i == r->first) && (!tnfctl_proc_read(direct_proc(m->h), c->at, there,
+		    sizeof(there)) || memcmp(there, c->to, sizeof(there)) != 0))
+			leave(c);
+	}
+}
+
+/* Finds words that lie near those before them, from the first on: how many, and the bytes that have them all. */
+static size_t
+words_near(const uintptr_t *w, size_t n, struct iovec *ret)
+{
+	uintptr_t from = w[0], to = from, at;
+	size_t i;
+
+	for (i = 1; i < n; i++) {
+		at = w[i];
+		if (at + PAGE < from || at > to + PAGE || (at < from ? to - at : at - from) > RUN - sizeof(uint32_t))
+			break;
+		from = at < from ? at : from;
+		to = at > to ? at : to;
+	}
+	*ret = (struct iovec){ (void *)from, to - from + sizeof(uint32_t) };
+	return i;
+}
+
+/* Writes n words, and the other bytes among which they lie, to which only we and threads that stand still write. */
+static bool
+write_near(struct many *m, const uintptr_t *w, size_t n, const struct iovec *to, uint32_t value)
+{
+	struct iovec from = { m->now, to->iov_len };
+	uintptr_t start = (uintptr_t)to->iov_base;
+
+	if (!tnfctl_proc_stands(direct_proc(m->h)) ||
+	    tnfctl_proc_read_some(direct_proc(m->h), start, m->now, to->iov_len) != to->iov_len)
+		return false;
+	for (size_t i = 0; i < n; i++)
+		memcpy(m->now + (w[i] - start), &value, sizeof(value));
+	return tnfctl_proc_write_pieces(direct_proc(m->h), &from, to, 1);
+}
+
+static void
+write_words(struct many *m)
+{
+	const uint32_t value = m->on;
+	const uintptr_t *w = m->words;
+	size_t near, n = 0;
+	struct iovec run;
+
+	for (size_t i = 0; i < m->n; i++)
+		if (!m->v[i].left)
+			m->words[n++] = m->v[i].word;
+	for (; n > 0; n -= near, w += near) {
+		near = words_near(w, n, &run);
+		if (near >= NEAR_MIN && write_near(m, w, near, &run, value))
+			continue;
+		for (size_t i = 0; i < near; i++)
+			tnfctl_proc_write(direct_proc(m->h), w[i], &value, sizeof(value));
+	}
+}
+
+static void
+tell_areas(const struct many *m)
+{
+	for (struct fast_area *a = m->h->fast->areas; a != NULL; a = a->next)
+		tnfctl_patch_tell(m->h, a);
+}
+
+/* What is done while the process stands still. */
+static void
+write_all(struct many *m)
+{
+	struct proc *p = direct_proc(m->h);
+	bool lost = p->gone || p->event != PROC_NOTHING ||
+	    (m->on && !tnfctl_patch_places(m->h, keep_clear, m));
+
+	for (size_t i = 0; i < m->n && lost; i++)
+		leave(&m->v[i]);
+	if (lost)
+		return;
+	if (!m->on)
+		write_words(m);
+	for (size_t i = 0; i < m->nruns; i++)
+		write_run(m, &m->runs[i]);
+	if (m->on)
+		write_words(m);
+}
+
+/* The caller gets back what was left, as it was. */
+static void
+give_back(struct many *m)
+{
+	for (size_t i = 0; i < m->n; i++) {
+		struct change *c = &m->v[i];
+
+		if (!c->left)
+			continue;
+		*c->place = c->probe;
+		note(c->probe, !m->on);
+	}
+}
+
+/* Defines those that nobody has switched on yet, so that they have jumps. */
+static bool
+make(tnfctl_handle_t *h, tnfctl_probe_t *const *v, size_t n)
+{
+	tnfctl_errcode_t err = TNFCTL_ERR_NONE;
+
+	for (size_t i = 0; i < n && err == TNFCTL_ERR_NONE; i++)
+		if (v[i]->fast != NULL && !v[i]->fast->made && !v[i]->gone && v[i]->import != NULL &&
+		    v[i]->import->slow == NULL)
+			err = tnfctl_fast_make(h, v[i], true);
+	return err == TNFCTL_ERR_NONE;
+}
+
+static bool
+has_fast(tnfctl_probe_t *const *v, size_t n)
+{
+	size_t i, fast = 0;
+
+	for (i = 0; i < n && fast < MIN; i++)
+		fast += v[i]->fast != NULL;
+	return fast == MIN;
+}
+
+void
+tnfctl_fast_set_many(tnfctl_handle_t *h, tnfctl_probe_t **v, size_t n, bool on)
+{
+	struct many *m;
+
+	if (!has_fast(v, n) || (on && !make(h, v, n)) || h->fast == NULL || (m = calloc(1, sizeof(*m))) == NULL)
+		return;
+	m->h = h;
+	m->on = on;
+	m->v = calloc(n, sizeof(*m->v));
+	m->runs = calloc(n, sizeof(*m->runs));
+	m->words = calloc(n, sizeof(*m->words));
+	tnfctl_work(h, WORK_BEGIN);
+	if (m->v != NULL && m->runs != NULL && m->words != NULL)
+		take(m, v, n);
+	find_runs(m);
+	if (m->n > 0)
+		read_files(m);
+	if (on)
+		tell_areas(m);
+	tnfctl_work(h, WORK_END);
+	write_all(m);
+	give_back(m);
+	tell_areas(m);
+	free(m->file);
+	free(m->words);
+	free(m->runs);
+	free(m->v);
+	free(m);
+}
