@@ -5,7 +5,7 @@
 #include <bpf/libbpf.h>
 
 #include "kernel-probes/handle.h"
-#include "kernel-probes/import-impl.h"
+#include "kernel-probes/import.h"
 #include "import.skel.h"
 
 #define PROGRAMS_MAX	(16 + KP_RAW_PROGRAMS)

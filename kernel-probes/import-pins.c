@@ -5,7 +5,7 @@
 #include <dirent.h>
 
 #include "kernel-probes/handle.h"
-#include "kernel-probes/import-impl.h"
+#include "kernel-probes/import.h"
 
 /* The path of a probe's link. */
 

@@ -5,7 +5,7 @@
  * We understand one member, a mask on it, and constants; that is nearly all there is.
  */
 #include "kernel-probes/handle.h"
-#include "kernel-probes/import-impl.h"
+#include "kernel-probes/import.h"
 
 struct cursor {
 	const char *p;
@@ -228,8 +228,13 @@ one_call(const char *p, bool flags, void (*fn)(void *arg, const char *member,
 	return c.p;
 }
 
-void
-kp_print_format_names(const char *format, void (*fn)(void *arg, const char *member,
+/*
+ * Calls fn for each member whose values have names, with these as a text (tnf(5),
+ * "Context"): "symbolic MASK VALUE=NAME,..." or "flags MASK DELIMITER VALUE=NAME,...".
+ * Parts that cannot be understood are left out.
+ */
+static void
+print_format_names(const char *format, void (*fn)(void *arg, const char *member,
     const char *names), void *arg)
 {
 	static const char symbolic[] = "__print_symbolic(", flags[] = "__print_flags(";
@@ -274,7 +279,7 @@ names_of(struct kp *kp, const char *probe, struct names_call *c)
 	if (kp_tracefs_read(kp, path, &text) < 0)
 		return;
 	c->probe = probe;
-	kp_print_format_names(text, names_each, c);
+	print_format_names(text, names_each, c);
 	free(text);
 }
 

@@ -3,7 +3,7 @@
  * it covers for each CPU.
  */
 #include "kernel-probes/handle.h"
-#include "kernel-probes/import-impl.h"
+#include "kernel-probes/import.h"
 
 #define PROGRAMS	(KP_PROGRAM_COUNT + KP_IMPORT_KINDS)
 

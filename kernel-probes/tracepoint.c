@@ -11,7 +11,7 @@
 #include "common/call-kinds.h"
 #include "common/files.h"
 #include "kernel-probes/handle.h"
-#include "kernel-probes/import-impl.h"
+#include "kernel-probes/import.h"
 
 /* Splits a probe's name into 'system' and 'event' for tracefs. */
 static void

@@ -14,7 +14,7 @@
 #include "common/files.h"
 #include "common/proc.h"
 #include "kernel-probes/handle.h"
-#include "kernel-probes/import-impl.h"
+#include "kernel-probes/import.h"
 
 #define ENOTSUPP 524	/* the kernel's own, which <errno.h> does not have */
 #define PMU	"/sys/bus/event_source/devices/uprobe/"
