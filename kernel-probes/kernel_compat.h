@@ -32,7 +32,7 @@ extern volatile struct kp_shared state;
  *	fault_error()		x86's bits, from what the machine says of a fault
  *	is_kernel_address()
  *	store_barrier()		stores reach other CPUs in the order of the program
- *	NR_*, O_DIRECT, PAGE_SHIFT, KERNEL_STACK_SIZE
+ *	NR_*, NR32_* (of the 32-bit table, where the machines differ), O_DIRECT, PAGE_SHIFT, KERNEL_STACK_SIZE
  */
 
 /* A system call as its table's 64-bit sibling would have it. */
@@ -53,6 +53,8 @@ struct first_call {
 #define ERROR_WRITE		0x02
 #define ERROR_INSTRUCTION	0x10
 
+static __always_inline long number_of_32(u32 nr);
+
 #if defined(__TARGET_ARCH_x86)
 #include "kernel-probes/arch/x86.bpf.h"
 #elif defined(__TARGET_ARCH_arm64)
@@ -60,6 +62,29 @@ struct first_call {
 #else
 #error "no file for this machine in kernel-probes/arch"
 #endif
+
+static __always_inline long number_of_32(u32 nr)
+{
+	switch (nr) {
+	case 3:		return NR_read;
+	case 4:		return NR_write;
+	case 143:	return NR_flock;
+	case 145:	return NR_readv;
+	case 146:	return NR_writev;
+	case 180:	return NR_pread64;
+	case 181:	return NR_pwrite64;
+	case NR32_preadv:	return NR_preadv;
+	case NR32_pwritev:	return NR_pwritev;
+	case NR32_preadv2:	return NR_preadv2;
+	case NR32_pwritev2:	return NR_pwritev2;
+	case 240:			/* futex, futex_time64 */
+	case 422:	return NR_futex;
+	case NR_futex_waitv:
+	case NR_futex_wait:
+		return nr;
+	}
+	return -1;
+}
 
 struct bpf_map;
 

@@ -13,48 +13,44 @@
 
 #define BIO_DEPTH	4096	/* bytes of stack from a request's end to the wake-ups that it causes */
 
-SEC("tp_btf/irq_handler_entry")
-int BPF_PROG(irq_begin, int irq)
+/* An interrupt or a softirq begins, whose number is one less, or ends (0). */
+static __always_inline int note_interrupt(bool soft, u32 number)
 {
 	struct interrupt *i = my_interrupt();
 
-	if (i != NULL)
-		i->irq = irq + 1;
+	if (i == NULL)
+		return 0;
+	if (soft)
+		i->softirq = number;
+	else
+		i->irq = number;
+	if (number == 0)
+		i->bio = 0;
 	return 0;
+}
+
+SEC("tp_btf/irq_handler_entry")
+int BPF_PROG(irq_begin, int irq)
+{
+	return note_interrupt(false, irq + 1);
 }
 
 SEC("tp_btf/irq_handler_exit")
 int BPF_PROG(irq_end)
 {
-	struct interrupt *i = my_interrupt();
-
-	if (i != NULL) {
-		i->irq = 0;
-		i->bio = 0;
-	}
-	return 0;
+	return note_interrupt(false, 0);
 }
 
 SEC("tp_btf/softirq_entry")
 int BPF_PROG(softirq_begin, unsigned int vector)
 {
-	struct interrupt *i = my_interrupt();
-
-	if (i != NULL)
-		i->softirq = vector + 1;
-	return 0;
+	return note_interrupt(true, vector + 1);
 }
 
 SEC("tp_btf/softirq_exit")
 int BPF_PROG(softirq_end)
 {
-	struct interrupt *i = my_interrupt();
-
-	if (i != NULL) {
-		i->softirq = 0;
-		i->bio = 0;
-	}
-	return 0;
+	return note_interrupt(true, 0);
 }
 
 /* Notes who raises NET_RX or NET_TX: a thread, if it sends to this machine; an interrupt of a device, if
@@ -70,6 +66,7 @@ int BPF_PROG(softirq_raised, unsigned int vector)
 	return 0;
 }
 
+/* A timer begins to run, or ends (0). */
 static __always_inline int note_timer(u64 function)
 {
 	struct interrupt *i = my_interrupt();
@@ -78,15 +75,6 @@ static __always_inline int note_timer(u64 function)
 		i->timer = function;
 		i->timer_irq = i->irq;
 	}
-	return 0;
-}
-
-static __always_inline int forget_timer(void)
-{
-	struct interrupt *i = my_interrupt();
-
-	if (i != NULL)
-		i->timer = 0;
 	return 0;
 }
 
@@ -99,7 +87,7 @@ int BPF_PROG(hrtimer_begin, struct hrtimer *timer)
 SEC("tp_btf/hrtimer_expire_exit")
 int BPF_PROG(hrtimer_end)
 {
-	return forget_timer();
+	return note_timer(0);
 }
 
 SEC("tp_btf/timer_expire_entry")
@@ -111,7 +99,7 @@ int BPF_PROG(timer_begin, struct timer_list *timer)
 SEC("tp_btf/timer_expire_exit")
 int BPF_PROG(timer_end)
 {
-	return forget_timer();
+	return note_timer(0);
 }
 
 /* True if the wake-up at 'place' of the stack comes from the end of the disk request that is noted:

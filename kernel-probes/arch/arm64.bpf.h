@@ -47,7 +47,8 @@ enum {
 	NR_readv = 65, NR_writev = 66, NR_preadv = 69, NR_pwritev = 70,
 	NR_preadv2 = 286, NR_pwritev2 = 287, NR_futex = 98,
 	NR_madvise = 233, NR_swapoff = 225, NR_process_madvise = 440,
-	NR_futex_waitv = 449, NR_futex_wait = 455
+	NR_futex_waitv = 449, NR_futex_wait = 455,
+	NR32_preadv = 361, NR32_pwritev = 362, NR32_preadv2 = 392, NR32_pwritev2 = 393
 };
 
 #define regs_ip(regs)	((regs)->pc)
@@ -62,29 +63,6 @@ static __always_inline u32 call_abi(struct task_struct *t, u64 nr)
 	struct thread_info___arm64 *info = (void *)&t->thread_info;
 
 	return info->flags >> TIF_32BIT & 1 ? KP_ABI_32 : KP_ABI_NATIVE;
-}
-
-static __always_inline long number_of_32(u32 nr)
-{
-	switch (nr) {
-	case 3:		return NR_read;
-	case 4:		return NR_write;
-	case 143:	return NR_flock;
-	case 145:	return NR_readv;
-	case 146:	return NR_writev;
-	case 180:	return NR_pread64;
-	case 181:	return NR_pwrite64;
-	case 361:	return NR_preadv;
-	case 362:	return NR_pwritev;
-	case 392:	return NR_preadv2;
-	case 393:	return NR_pwritev2;
-	case 240:			/* futex, futex_time64 */
-	case 422:	return NR_futex;
-	case NR_futex_waitv:
-	case NR_futex_wait:
-		return nr;
-	}
-	return -1;
 }
 
 static __always_inline void find_call(struct task_struct *t,

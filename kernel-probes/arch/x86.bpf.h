@@ -30,7 +30,8 @@ enum {
 	NR_flock = 73, NR_readv = 19, NR_writev = 20, NR_preadv = 295, NR_pwritev = 296,
 	NR_preadv2 = 327, NR_pwritev2 = 328, NR_futex = 202,
 	NR_madvise = 28, NR_swapoff = 168, NR_process_madvise = 440,
-	NR_futex_waitv = 449, NR_futex_wait = 455
+	NR_futex_waitv = 449, NR_futex_wait = 455,
+	NR32_preadv = 333, NR32_pwritev = 334, NR32_preadv2 = 378, NR32_pwritev2 = 379
 };
 
 #define regs_ip(regs)	((regs)->ip)
@@ -47,29 +48,6 @@ static __always_inline u32 call_abi(struct task_struct *t, u64 nr)
 	if (t->thread_info.status & TS_COMPAT)
 		return KP_ABI_32;
 	return (nr & X32_SYSCALL_BIT) != 0 && (s64)nr >= 0 ? KP_ABI_X32 : KP_ABI_NATIVE;
-}
-
-static __always_inline long number_of_32(u32 nr)
-{
-	switch (nr) {
-	case 3:		return NR_read;
-	case 4:		return NR_write;
-	case 143:	return NR_flock;
-	case 145:	return NR_readv;
-	case 146:	return NR_writev;
-	case 180:	return NR_pread64;
-	case 181:	return NR_pwrite64;
-	case 333:	return NR_preadv;
-	case 334:	return NR_pwritev;
-	case 378:	return NR_preadv2;
-	case 379:	return NR_pwritev2;
-	case 240:			/* futex, futex_time64 */
-	case 422:	return NR_futex;
-	case NR_futex_waitv:
-	case NR_futex_wait:
-		return nr;
-	}
-	return -1;
 }
 
 /* x32 has numbers of its own for calls with structures. */
