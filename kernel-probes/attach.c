@@ -9,13 +9,8 @@
  * asks for them in any case, they are attached only while somebody has a block
  * device open for unbuffered I/O.
  */
-#include <sys/syscall.h>
-
-#include <bpf/libbpf.h>
 #include <linux/perf_event.h>
 
-#include "common/files.h"
-#include "common/proc.h"
 #include "kernel-probes/handle.h"
 
 /* True if a descriptor is open with O_DIRECT, by /proc/PID/fdinfo/N.  'dir' is /proc/PID/fd. */

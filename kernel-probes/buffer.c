@@ -6,12 +6,7 @@
 #include <sys/random.h>
 #include <sys/sysinfo.h>
 
-#include <bpf/libbpf.h>
-
-#include "common/files.h"
-#include "common/proc.h"
 #include "kernel-probes/handle.h"
-#include "kernel-probes/import.h"
 
 static int
 cpus_up(void)

@@ -2,7 +2,6 @@
  * defs.c - the part of the buffer that never changes: header, directory, types.
  */
 #include "kernel-probes/handle.h"
-#include "kernel-probes/import.h"
 
 #define TOUCHED_MAX	16	/* blocks that one definition lies in */
 

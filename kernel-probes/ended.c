@@ -1,12 +1,8 @@
 /*
  * ended.c - the threads that live, that have ended, and that have another name now.
  */
-#include <sys/syscall.h>
 #include <sys/sysmacros.h>
 
-#include <dirent.h>
-
-#include "common/proc.h"
 #include "kernel-probes/handle.h"
 
 #define AT_ONCE		4096u	/* a bucket must fit */

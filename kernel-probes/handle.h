@@ -1,22 +1,24 @@
 /*
- * handle.h - a session with the kernel, as the loader's files share it.  <bpf/bpf.h>, and the
- * headers of the C library that most of these files need, come with it.
+ * handle.h - a session with the kernel, as the loader's files share it.  import.h, libbpf's headers
+ * and those of the C library that most of these files need come with it.
  */
 #ifndef KERNEL_PROBES_HANDLE_H
 #define KERNEL_PROBES_HANDLE_H
 
+#include <sys/syscall.h>
+
 #include <ctype.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
-#include <unistd.h>
 
 #include <bpf/bpf.h>
+#include <bpf/libbpf.h>
 
+#include "common/files.h"
 #include "common/map.h"
+#include "common/proc.h"
 #include "kernel-probes/catalogue.h"
-#include "kernel-probes/kernel_probes.h"
+#include "kernel-probes/import.h"
 
 #define KP_BPFFS	"/sys/fs/bpf"
 #define KP_DIR		KP_BPFFS "/tnf"

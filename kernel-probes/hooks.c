@@ -3,9 +3,7 @@
  * by its BTF and its list of symbols.
  */
 #include <bpf/btf.h>
-#include <bpf/libbpf.h>
 
-#include "common/proc.h"
 #include "kernel-probes/handle.h"
 
 #define PROTOTYPE_3	4	/* parameters: data, preempt, prev, next */

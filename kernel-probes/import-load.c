@@ -2,10 +2,7 @@
  * import-load.c - the programs of imported probes go into the kernel, when the first imported
  * probe is to record; the program of one probe alone (raw.bpf.c), when that probe is.
  */
-#include <bpf/libbpf.h>
-
 #include "kernel-probes/handle.h"
-#include "kernel-probes/import.h"
 #include "import.skel.h"
 
 #define PROGRAMS_MAX	(16 + KP_RAW_PROGRAMS)

@@ -2,10 +2,7 @@
  * import-pins.c - the pins of imported probes, which outlive a session: the map of the probes
  * that were asked for, and the links.
  */
-#include <dirent.h>
-
 #include "kernel-probes/handle.h"
-#include "kernel-probes/import.h"
 
 /* The path of a probe's link. */
 

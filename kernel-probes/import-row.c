@@ -7,7 +7,6 @@
  * an operation needs both.
  */
 #include "kernel-probes/handle.h"
-#include "kernel-probes/import.h"
 
 #define EVENT_MAX	(KP_WORDS_FROM * 2)	/* with the records that it refers to */
 

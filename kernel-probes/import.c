@@ -4,9 +4,7 @@
  */
 #include <stdarg.h>
 
-#include "common/files.h"
 #include "kernel-probes/handle.h"
-#include "kernel-probes/import.h"
 
 const struct kp_import_kind *const kp_import_kinds[KP_IMPORT_KINDS] = {
 	[KP_IMPORT_TRACEPOINT] = &kp_tracepoint,

@@ -7,8 +7,6 @@
  */
 #include <sys/sysinfo.h>
 
-#include <bpf/libbpf.h>
-
 #include "kernel-probes/handle.h"
 #include "kernel.skel.h"
 

@@ -6,14 +6,11 @@
  * that reads the buffer shares KP_DIR_PROG, which is there while a buffer is.
  */
 #include <sys/file.h>
-#include <sys/syscall.h>
 
 #include <bpf/btf.h>
 #include <linux/capability.h>
 #include <stdarg.h>
 
-#include "common/files.h"
-#include "common/proc.h"
 #include "kernel-probes/handle.h"
 
 static const struct kp kp_closed = {

@@ -4,10 +4,8 @@
 #include <sys/mount.h>
 #include <sys/vfs.h>
 
-#include <bpf/libbpf.h>
 #include <linux/magic.h>
 
-#include "common/files.h"
 #include "kernel-probes/handle.h"
 
 static bool

@@ -5,7 +5,6 @@
  * We understand one member, a mask on it, and constants; that is nearly all there is.
  */
 #include "kernel-probes/handle.h"
-#include "kernel-probes/import.h"
 
 struct cursor {
 	const char *p;

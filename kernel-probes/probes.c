@@ -1,9 +1,7 @@
 /*
  * probes.c - the catalogue's rows as they stand now, switched on and off.
  */
-#include "common/proc.h"
 #include "kernel-probes/handle.h"
-#include "kernel-probes/import.h"
 
 KP_EXPORT int
 kp_probe_count(struct kp *kp)

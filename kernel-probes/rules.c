@@ -8,12 +8,9 @@
  */
 #include <sys/mman.h>
 
-#include <bpf/libbpf.h>
 #include <fts.h>
 #include <signal.h>
 
-#include "common/files.h"
-#include "common/proc.h"
 #include "kernel-probes/handle.h"
 
 /* Finds the mount point of the unified hierarchy, also beside older hierarchies. */

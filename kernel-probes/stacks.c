@@ -2,7 +2,6 @@
  * stacks.c - which events have stacks, and how deep.
  */
 #include "kernel-probes/handle.h"
-#include "kernel-probes/import.h"
 
 /* Their programs write several events at once. */
 #define NO_STACKS	(KP_BIT(KP_THREAD_STATE_WOKEN) | KP_BIT(KP_THREAD_STATE_OUT) | \

@@ -3,7 +3,6 @@
  * it covers for each CPU.
  */
 #include "kernel-probes/handle.h"
-#include "kernel-probes/import.h"
 
 #define PROGRAMS	(KP_PROGRAM_COUNT + KP_IMPORT_KINDS)
 

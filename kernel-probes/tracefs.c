@@ -3,10 +3,7 @@
  */
 #include <sys/mount.h>
 
-#include "common/files.h"
-#include "common/proc.h"
 #include "kernel-probes/handle.h"
-#include "kernel-probes/import.h"
 
 static const char *const places[] = {
 	"/sys/kernel/tracing", "/sys/kernel/debug/tracing"

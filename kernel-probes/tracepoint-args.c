@@ -7,7 +7,6 @@
 #include <sys/utsname.h>
 
 #include "kernel-probes/handle.h"
-#include "kernel-probes/import.h"
 
 #define NESTED_MAX	8	/* structures without a name in structures */
 #define NAME_CHARS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"

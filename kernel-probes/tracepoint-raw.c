@@ -7,7 +7,6 @@
  * we know how the members of a record come from the arguments: the record stays the same.
  */
 #include "kernel-probes/handle.h"
-#include "kernel-probes/import.h"
 
 #define WAKING	"comm=p->comm pid=p->pid prio=p->prio "
 #define PACKET	"skbaddr=skb len=skb->len name=skb->dev->name"

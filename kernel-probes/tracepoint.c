@@ -4,14 +4,10 @@
  * One file of tracefs has their names.  The layout of each one's records is in a file of its
  * own, which is read when somebody asks for that tracepoint.
  */
-#include <sys/syscall.h>
-
 #include <linux/perf_event.h>
 
 #include "common/call-kinds.h"
-#include "common/files.h"
 #include "kernel-probes/handle.h"
-#include "kernel-probes/import.h"
 
 /* Splits a probe's name into 'system' and 'event' for tracefs. */
 static void

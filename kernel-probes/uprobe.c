@@ -6,15 +6,9 @@
  * counts the semaphore up in each.  The link holds all that: when its pin goes, so
  * do breakpoints and counts.
  */
-#include <sys/syscall.h>
-
-#include <bpf/libbpf.h>
 #include <linux/perf_event.h>
 
-#include "common/files.h"
-#include "common/proc.h"
 #include "kernel-probes/handle.h"
-#include "kernel-probes/import.h"
 
 #define ENOTSUPP 524	/* the kernel's own, which <errno.h> does not have */
 #define PMU	"/sys/bus/event_source/devices/uprobe/"

@@ -3,7 +3,6 @@
  * says of the names of its threads.
  */
 #include <stdio.h>
-#include <stdlib.h>
 
 #include <tnf/com.h>
 #include <tnf/tnf.h>

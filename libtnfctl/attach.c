@@ -2,8 +2,6 @@
  * attach.c - take a running process under control.
  */
 #include <sys/prctl.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
 
 #include <poll.h>
 

@@ -9,7 +9,6 @@
 #include <sys/random.h>
 #include <sys/resource.h>
 
-#include "common/files.h"
 #include "libtnfctl/control.h"
 
 #define SIZE_MAX_	(1u << 30)	/* what a reference can reach */

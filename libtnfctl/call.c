@@ -29,11 +29,9 @@
  * memory that has never been used, while every other thread is stopped.
  */
 #include <sys/mman.h>
-#include <sys/syscall.h>
 
 #include <elf.h>
 
-#include "libtnfctl/arch/arch.h"
 #include "libtnfctl/control.h"
 
 #define CALL_MS		10000

@@ -11,7 +11,6 @@
 #include <poll.h>
 #include <semaphore.h>
 #include <sys/eventfd.h>
-#include <sys/wait.h>
 
 #include "libtnfctl/control.h"
 #include "libtnfctl/imports.h"

@@ -9,8 +9,6 @@
  * list is complete; the linker makes one more before it starts initialisers.
  */
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
 #include <sys/xattr.h>
 
 #include <elf.h>

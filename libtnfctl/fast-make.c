@@ -5,7 +5,6 @@
 #include <tnf/runtime.h>
 
 #include "kernel-probes/import.h"
-#include "libtnfctl/arch/arch.h"
 #include "libtnfctl/control.h"
 #include "libtnfctl/fast.h"
 #include "libtnfctl/functions.h"

@@ -4,7 +4,6 @@
 #include <elf.h>
 
 #include "common/elf-file.h"
-#include "libtnfctl/arch/arch.h"
 #include "libtnfctl/control.h"
 #include "libtnfctl/fast.h"
 #include "libtnfctl/usdt.h"

@@ -7,9 +7,6 @@
  * "allow".  Such code has no loops, but may have many paths: after STEPS_MAX steps the answer
  * is no.
  */
-#include <sys/ptrace.h>
-#include <sys/syscall.h>
-
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>

@@ -10,7 +10,6 @@
 #include <elfutils/libdw.h>
 
 #include "common/elf-file.h"
-#include "libtnfctl/arch/arch.h"
 #include "libtnfctl/proc.h"
 
 #define FRAMES_MAX	512

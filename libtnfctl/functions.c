@@ -4,8 +4,6 @@
 #include <regex.h>
 
 #include "common/elf-file.h"
-#include "common/files.h"
-#include "libtnfctl/arch/arch.h"
 #include "libtnfctl/functions.h"
 #include "libtnfctl/proc.h"
 

@@ -12,13 +12,10 @@
  * give the file to the target's user and the target opens it by its name.
  */
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <sys/sysmacros.h>
 
 #include <dlfcn.h>
 
-#include "common/files.h"
-#include "libtnfctl/arch/arch.h"
 #include "libtnfctl/control.h"
 
 #define TRIES		100	/* of a library that is busy */

@@ -16,18 +16,15 @@
 #ifndef LIBTNFCTL_HANDLE_H
 #define LIBTNFCTL_HANDLE_H
 
-#include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
-#include <string.h>
-#include <unistd.h>
 
 #include <tnf/target.h>
 #include <tnf/tnfctl.h>
 
+#include "common/files.h"
 #include "common/map.h"
 
 #define TNFCTL_API	__attribute__((visibility("default")))

@@ -1,7 +1,6 @@
 /*
  * imports.c - the imported probes of a process, kept and switched.
  */
-#include "common/files.h"
 #include "libtnfctl/fast.h"
 #include "libtnfctl/functions.h"
 #include "libtnfctl/proc.h"

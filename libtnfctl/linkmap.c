@@ -9,7 +9,6 @@
 #include <elf.h>
 #include <link.h>
 
-#include "common/files.h"
 #include "libtnfctl/proc.h"
 
 #define SEGMENTS_MAX	256u

@@ -13,8 +13,6 @@
  * end, costs the mark.
  */
 #include <sys/mman.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
 
 #include <dlfcn.h>
 #include <grp.h>
@@ -22,7 +20,6 @@
 #include <tnf/runtime.h>
 #include <tnf/writer.h>
 
-#include "common/files.h"
 #include "libtnfctl/control.h"
 
 #define SECONDS	10	/* for the child */

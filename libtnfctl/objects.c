@@ -2,7 +2,6 @@
  * objects.c - what is loaded in a process.
  */
 #include "common/elf-file.h"
-#include "common/files.h"
 #include "libtnfctl/proc.h"
 
 #define SECTION_MAX	(64u << 20)	/* bytes of control blocks an object */

@@ -7,9 +7,7 @@
  * any time.
  */
 #include <sys/mman.h>
-#include <sys/stat.h>
 
-#include "libtnfctl/arch/arch.h"
 #include "libtnfctl/control.h"
 #include "libtnfctl/fast.h"
 

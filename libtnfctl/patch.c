@@ -7,10 +7,8 @@
  * again, TRIES times, and then fail with TNFCTL_ERR_BUSY.  One search serves all sites until a
  * thread runs again.
  */
-#include <sys/ptrace.h>
 #include <sys/user.h>
 
-#include "libtnfctl/arch/arch.h"
 #include "libtnfctl/control.h"
 #include "libtnfctl/fast.h"
 

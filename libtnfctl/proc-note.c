@@ -2,13 +2,8 @@
  * proc-note.c - what a stop of a thread means, who is to be told, and which system call it must not
  * end; the instruction that we plant to have such stops.
  */
-#include <sys/ptrace.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
-
 #include <linux/kcmp.h>
 
-#include "libtnfctl/arch/arch.h"
 #include "libtnfctl/proc.h"
 
 /*

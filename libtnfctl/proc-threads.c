@@ -1,9 +1,7 @@
 /*
  * proc-threads.c - the threads of a process that we hold, and how they are taken.
  */
-#include <dirent.h>
 #include <setjmp.h>
-#include <sys/ptrace.h>
 
 #include "libtnfctl/proc.h"
 

@@ -26,11 +26,8 @@
  * die with us, and so they may have breakpoint registers set, or an instruction planted
  * (proc-note.c), which would otherwise outlive us and kill the target at the next hit.
  */
-#include <sys/ptrace.h>
-
 #include <sched.h>
 
-#include "libtnfctl/arch/arch.h"
 #include "libtnfctl/proc.h"
 
 #define PAUSE_US	50

@@ -1,10 +1,16 @@
 /*
  * proc.h - a process: what is loaded in it; hold it still, look inside, call its functions, let it go.
+ * arch.h, common/proc.h and the headers of ptrace(2) and wait(2) come with it.
  */
 #ifndef LIBTNFCTL_PROC_H
 #define LIBTNFCTL_PROC_H
 
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
 #include "common/proc.h"
+#include "libtnfctl/arch/arch.h"
 #include "libtnfctl/handle.h"
 
 /*

@@ -1,7 +1,6 @@
 /*
  * procfs.c - state and memory of a process, as /proc has them.
  */
-#include <sys/stat.h>
 #include <sys/uio.h>
 
 #include "libtnfctl/proc.h"

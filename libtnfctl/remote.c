@@ -11,12 +11,8 @@
  * rt_sigreturn we put the registers back ourselves, because that is exact: an
  * interrupted sleep goes on with the rest of its time, as after any stop.
  */
-#include <sys/ptrace.h>
-#include <sys/syscall.h>
-
 #include <linux/rseq.h>
 
-#include "libtnfctl/arch/arch.h"
 #include "libtnfctl/proc.h"
 
 #define ALONE_MS	500	/* of standstill; it may wait by spinning, too */

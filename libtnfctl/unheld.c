@@ -3,14 +3,12 @@
  * one that the client reaches by functions of its own, one that is left alone, and one that is only
  * looked at.
  */
-#include <sys/syscall.h>
 #include <sys/uio.h>
 
 #include <dlfcn.h>
 #include <link.h>
 #include <poll.h>
 
-#include "common/files.h"
 #include "libtnfctl/control.h"
 #include "libtnfctl/imports.h"
 

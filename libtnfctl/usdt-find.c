@@ -2,7 +2,6 @@
  * usdt-find.c - a probe of a file, for kernel-probes to attach.
  */
 #include "common/elf-file.h"
-#include "common/files.h"
 #include "libtnfctl/functions.h"
 #include "libtnfctl/proc.h"
 

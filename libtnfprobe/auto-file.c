@@ -7,7 +7,6 @@
  */
 #include <sys/random.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 
 #include "libtnfprobe/internal.h"
 

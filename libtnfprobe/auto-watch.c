@@ -12,7 +12,6 @@
 #include <linux/magic.h>
 #include <sys/auxv.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 #include <sys/statfs.h>
 
 #include "libtnfprobe/internal.h"

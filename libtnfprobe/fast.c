@@ -4,7 +4,6 @@
  * A trampoline (arch/) has saved the registers.  No value is read in a way that could fault:
  * memory that only the program knows to be there is read by the kernel.
  */
-#include <sys/mman.h>
 #include <sys/uio.h>
 
 #include <tnf/runtime.h>

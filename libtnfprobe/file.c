@@ -6,9 +6,6 @@
  * the first process to get there writes the header and the core types.  The
  * file's magic is stored last: until then it is an empty file to a reader.
  */
-#include <sys/mman.h>
-#include <sys/stat.h>
-
 #include "libtnfprobe/internal.h"
 
 #define KEPT	8	/* older files that stay mapped */

@@ -33,6 +33,8 @@
 #ifndef LIBTNFPROBE_INTERNAL_H
 #define LIBTNFPROBE_INTERNAL_H
 
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 
 #include <errno.h>

@@ -15,7 +15,6 @@
  */
 #include <linux/prctl.h>
 #include <sys/single_threaded.h>
-#include <sys/stat.h>
 
 #include "libtnfprobe/internal.h"
 

@@ -6,8 +6,6 @@
  * child; a child that shares the memory (vfork) shares all.
  */
 #include <sched.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 
 #include "libtnfprobe/internal.h"
 

@@ -8,8 +8,6 @@
  * only whole ones.  The lock is for one thing alone: that two threads which define
  * the same probe at once get the same one.
  */
-#include <sys/mman.h>
-
 #include <link.h>
 
 #include <tnf/runtime.h>

@@ -1,9 +1,6 @@
 /*
  * cmd-kernel.c - commands for the kernel: buffer, import, ktrace and pfilter.
  */
-#include <limits.h>
-
-#include "common/proc.h"
 #include "prex/shell.h"
 
 void

@@ -1,9 +1,6 @@
 /*
  * cmd-target.c - commands about the target as a whole: continue, freeze, mark and quit.
  */
-#include <unistd.h>
-
-#include "common/proc.h"
 #include "prex/shell.h"
 
 static enum cmd_result

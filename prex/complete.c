@@ -10,7 +10,6 @@
 #include <linux/magic.h>
 
 #include "common/files.h"
-#include "common/proc.h"
 #include "prex/shell.h"
 
 /* Takes a candidate; one that does not begin as the word does is dropped. */

@@ -2,8 +2,6 @@
  * parse.c - cut lines into tokens, collect those of one command, and the grammar that commands
  * share, with its lists of words.
  */
-#include <limits.h>
-
 #include "prex/shell.h"
 
 void

@@ -3,8 +3,6 @@
  * session.
  */
 #include <getopt.h>
-#include <limits.h>
-#include <unistd.h>
 
 #include "prex/shell.h"
 

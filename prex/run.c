@@ -8,7 +8,6 @@
 
 #include <fcntl.h>
 #include <spawn.h>
-#include <unistd.h>
 
 #include "prex/shell.h"
 

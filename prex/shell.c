@@ -2,8 +2,6 @@
  * shell.c - a session from the first prompt to the last, the sets and functions that $name
  * and &name stand for in it, and what it tells the user.
  */
-#include <unistd.h>
-
 #include "prex/shell.h"
 
 struct name *

@@ -1,14 +1,18 @@
 /*
  * shell.h - the state of a session: its names, its messages, and the sources of its commands.
- * It brings what commands need: their grammar, what they do to probes, and the target.
+ * It brings what commands need: their grammar, what they do to probes, the target, and the headers
+ * of the C library that most files of this room need.
  */
 #ifndef PREX_SHELL_H
 #define PREX_SHELL_H
 
 #include <sys/queue.h>
 
+#include <limits.h>
 #include <signal.h>
+#include <unistd.h>
 
+#include "common/proc.h"
 #include "prex/cmd.h"
 #include "prex/target.h"
 

@@ -10,7 +10,6 @@
 #include <sys/time.h>
 
 #include <histedit.h>
-#include <unistd.h>
 
 #include "prex/shell.h"
 

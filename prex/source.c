@@ -1,8 +1,6 @@
 /*
  * source.c - the stack of command sources, and the init files.
  */
-#include <limits.h>
-
 #include "common/files.h"
 #include "prex/shell.h"
 

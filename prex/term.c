@@ -12,7 +12,6 @@
 #include <histedit.h>
 #include <locale.h>
 #include <poll.h>
-#include <unistd.h>
 #include <wchar.h>
 
 #include "prex/shell.h"

@@ -1,10 +1,7 @@
 /*
  * trace.c - plans the trace file, makes and completes it, and looks for it in the end.
  */
-#include <limits.h>
-
 #include "common/files.h"
-#include "common/proc.h"
 #include "libtnf/context-write.h"
 #include "prex/shell.h"
 

@@ -13,15 +13,12 @@
  * is believed where the process has no handlers, and would take an EINTR for an error,
  * or where the call is the one in which the thread was last let run.
  */
-#include <sys/ptrace.h>
-#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/user.h>
 
 #include <elf.h>
 #include <inttypes.h>
 
-#include "libtnfctl/arch/arch.h"
 #include "libtnfctl/proc.h"
 #include "libtnfctl/usdt.h"
 

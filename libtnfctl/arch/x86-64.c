@@ -2,11 +2,9 @@
  * x86-64.c - registers, signal frames and code of x86-64.
  */
 #include <elf.h>
-#include <sys/ptrace.h>
 #include <sys/uio.h>
 #include <sys/user.h>
 
-#include "libtnfctl/arch/arch.h"
 #include "libtnfctl/proc.h"
 #include "libtnfctl/usdt.h"
 
