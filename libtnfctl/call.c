@@ -16,7 +16,8 @@
  * that is cheap, and needs nothing from the program.  But such a word may be a remnant of an
  * earlier call, such as the linker's at the program's start, in a large array that is not
  * written yet.  So if there is such a word, callers_are_fine() walks the frames (frames.c) and
- * decides.
+ * decides.  So it does if a function returns to libtnfprobe because its return is a fast probe:
+ * the walk finds the function that has called it.
  *
  * The thread must not be in a restartable sequence (rseq(2)), either.  The kernel would find
  * the thread outside of the sequence during the call and forget the sequence; afterwards we
@@ -90,7 +91,7 @@ static bool
 is_bad_word(const struct calls *c, uint64_t word)
 {
 	word = tnfctl_arch_address(word);
-	return word == c->restorer || ((is_inside(c->linker, word) ||
+	return word == c->restorer || (word == c->back && word != 0) || ((is_inside(c->linker, word) ||
 	    is_inside(c->library, word)) && tnfctl_arch_is_return_address(c->p, word));
 }
 
@@ -121,14 +122,14 @@ caller_is_fine(void *arg, uintptr_t ip)
 {
 	const struct calls *c = arg;
 
-	return !is_inside(c->linker, ip) && !is_inside(c->library, ip);
+	return ip == c->back || (!is_inside(c->linker, ip) && !is_inside(c->library, ip));
 }
 
 static bool
 callers_are_fine(struct calls *c, const struct thread *t)
 {
 	if (c->frames == NULL)
-		c->frames = tnfctl_frames_new(c->p, &c->maps);
+		c->frames = tnfctl_frames_new(c->p, &c->maps, c->back);
 	return c->frames != NULL && tnfctl_frames_all(c->frames, t, caller_is_fine, c);
 }
 
@@ -251,6 +252,7 @@ static void
 find_addresses(struct calls *c)
 {
 	uintptr_t base = tnfctl_auxv_get(c->h->pid, AT_BASE);
+	struct tnf_process_control control;
 	const struct mapping *m;
 
 	if (base != 0)
@@ -258,6 +260,10 @@ find_addresses(struct calls *c)
 	if (c->h->control != 0 &&
 	    (m = tnf_maps_find(&c->maps, c->h->control)) != NULL && m->inode != 0)
 		c->library = find_exec(&c->maps, tnf_maps_file_start(&c->maps, m));
+	/* An older libtnfprobe has less. */
+	if (c->h->control != 0 && c->h->ops->read(c->h, c->h->control, &control, sizeof(control)) &&
+	    control.size >= sizeof(control))
+		c->back = (uintptr_t)control.fast_return;
 	tnfctl_objects_function(c->h, NULL, "malloc", &c->malloc);
 	tnfctl_objects_function(c->h, "libc.so.6", "mmap", &c->mmap);
 	tnfctl_objects_function(c->h, "libc.so.6", "munmap", &c->munmap);

@@ -251,6 +251,8 @@ define(struct making *m)
 	if (why != NULL)
 		return why;
 	tnfctl_proc_work_end(m->c->p);
+	/* Much may have been put there since the last call, and the time is for calls. */
+	tnfctl_proc_hurry(m->c->p, TNFCTL_ATTACH_MS, m->c->p->mask);
 	why = tnfctl_call_make(m->c, &call);
 	tnfctl_proc_work_begin(m->c->p);
 	return why;
@@ -347,7 +349,11 @@ tnfctl_fast_make(tnfctl_handle_t *h, tnfctl_probe_t *p, bool others)
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, &mask);
 	tnfctl_proc_hurry(proc, TNFCTL_ATTACH_MS, &mask);
-	if ((m.why = tnfctl_call_begin(&c, h, TRIES)) == NULL)
+	m.why = tnfctl_call_begin(&c, h, TRIES);
+	/* If there is no call, each of the others would wait as long for the same answer. */
+	for (size_t i = 0; m.why != NULL && i < m.n; i++)
+		m.v[i]->import->slow = m.why;
+	if (m.why == NULL)
 		make_all(&m);
 	tnfctl_call_end(&c);
 	tnfctl_proc_unhurry(proc);

@@ -13,7 +13,7 @@
 #include "libtnfctl/proc.h"
 
 #define FRAMES_MAX	512
-#define OPS_MAX		32	/* of an expression */
+#define OPS_MAX		96	/* of an expression */
 #define STACK_MAX	8
 
 /* The object of one executable mapping; cfi is NULL where it has none. */
@@ -26,6 +26,7 @@ struct object_frames {
 struct frames {
 	struct proc *p;
 	const struct maps *maps;
+	uintptr_t back;
 	struct object_frames *objects;
 	size_t	 n;
 };
@@ -44,12 +45,12 @@ struct result {
 };
 
 struct frames *
-tnfctl_frames_new(struct proc *p, const struct maps *maps)
+tnfctl_frames_new(struct proc *p, const struct maps *maps, uintptr_t back)
 {
 	struct frames *f = calloc(1, sizeof(*f));
 
 	if (f != NULL)
-		*f = (struct frames){ .p = p, .maps = maps };
+		*f = (struct frames){ .p = p, .maps = maps, .back = back };
 	return f;
 }
 
@@ -116,7 +117,8 @@ frame_at(struct frames *f, uintptr_t ip)
 	return frame;
 }
 
-/* Computes the operations on two operands that entries of a procedure linkage table use. */
+/* Computes the operations on two operands that entries of a procedure linkage table use, and
+   tnf_fast_return in libtnfprobe. */
 static bool
 frames_compute(unsigned atom, uint64_t a, uint64_t b, uint64_t *ret)
 {
@@ -127,11 +129,23 @@ frames_compute(unsigned atom, uint64_t a, uint64_t b, uint64_t *ret)
 	case DW_OP_plus:
 		*ret = a + b;
 		return true;
+	case DW_OP_minus:
+		*ret = a - b;
+		return true;
+	case DW_OP_mul:
+		*ret = a * b;
+		return true;
+	case DW_OP_eq:
+		*ret = a == b;
+		return true;
 	case DW_OP_ge:
 		*ret = (int64_t)a >= (int64_t)b;
 		return true;
 	case DW_OP_shl:
 		*ret = b < 64 ? a << b : 0;
+		return true;
+	case DW_OP_shr:
+		*ret = b < 64 ? a >> b : 0;
 		return true;
 	default:
 		return false;
@@ -156,10 +170,24 @@ frames_operand(const struct walk *w, const Dwarf_Op *op, uint64_t *ret)
 	}
 	if (op->atom >= DW_OP_lit0 && op->atom <= DW_OP_lit31)
 		*ret = op->atom - DW_OP_lit0;
+	else if (op->atom == DW_OP_const1u || op->atom == DW_OP_const8u)
+		*ret = op->number;
 	else if (op->atom == DW_OP_call_frame_cfa)
 		*ret = w->cfa;
 	else
 		return false;
+	return true;
+}
+
+/* A copy of one of the n values that are there. */
+static bool
+frames_copy(const Dwarf_Op *op, const uint64_t *stack, size_t n, uint64_t *ret)
+{
+	uint64_t below = op->atom == DW_OP_pick ? op->number : op->atom == DW_OP_over;
+
+	if ((op->atom != DW_OP_dup && op->atom != DW_OP_over && op->atom != DW_OP_pick) || below >= n)
+		return false;
+	*ret = stack[n - 1 - below];
 	return true;
 }
 
@@ -169,7 +197,7 @@ frames_operate(const struct walk *w, const Dwarf_Op *op, uint64_t *stack, size_t
 {
 	uint64_t value;
 
-	if (*n < STACK_MAX && frames_operand(w, op, &value)) {
+	if (*n < STACK_MAX && (frames_operand(w, op, &value) || frames_copy(op, stack, *n, &value))) {
 		stack[(*n)++] = value;
 		return true;
 	}
@@ -241,14 +269,16 @@ frames_step(struct walk *w, Dwarf_Frame *frame)
 	struct arch_registers caller = w->r;
 	Dwarf_Addr start, end;
 	struct result cfa;
-	bool is_signal, is_empty;
+	/* It is a signal's frame in name alone, and a function has returned to it: there is nothing on the
+	   stack that is its own. */
+	bool is_back = w->f->back != 0 && w->r.ip == w->f->back, is_signal, is_empty;
 	enum found found;
 	Dwarf_Op *ops;
 	int ra, i;
 	size_t n;
 
 	ra = dwarf_frame_info(frame, &start, &end, &is_signal);
-	if (ra < 0 || is_signal || dwarf_frame_cfa(frame, &ops, &n) != 0 ||
+	if (ra < 0 || (is_signal && !is_back) || dwarf_frame_cfa(frame, &ops, &n) != 0 ||
 	    !frames_evaluate(w, ops, n, &cfa))
 		return UNKNOWN;
 	/* A caller's frame lies above; only a function without a caller, as _start on 64-bit
@@ -263,7 +293,7 @@ frames_step(struct walk *w, Dwarf_Frame *frame)
 	caller.ip = ra < ARCH_REGISTERS ? w->r.r[ra] : 0;
 	if ((found = caller_register(w, frame, ra, &caller.ip)) != FOUND)
 		return found;
-	if (is_empty)
+	if (is_empty && !is_back)
 		return UNKNOWN;
 	caller.ip = tnfctl_arch_address(caller.ip);
 	caller.r[ARCH_REGISTER_SP] = w->cfa;
@@ -293,8 +323,8 @@ tnfctl_frames_all(struct frames *f, const struct thread *t, bool (*fn)(void *, u
 	if (!tnfctl_arch_registers(t->tid, &w.r) || !is_own_stack(&w))
 		return false;
 	for (int i = 0; i < FRAMES_MAX && found == FOUND; i++) {
-		/* A call may be a function's last instruction. */
-		frame = frame_at(f, w.r.ip - (i > 0));
+		/* A call may be a function's last instruction, and none is before tnf_fast_return. */
+		frame = frame_at(f, w.r.ip - (i > 0 && w.r.ip != f->back));
 		if (frame == NULL || !fn(arg, w.r.ip)) {
 			free(frame);
 			return false;

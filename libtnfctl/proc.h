@@ -365,6 +365,7 @@ struct calls {
 	const struct mapping *linker;	/* its code */
 	const struct mapping *library;	/* libtnfprobe's code, or NULL */
 	uintptr_t malloc, mmap, munmap, restorer;
+	uintptr_t back;			/* tnf_fast_return in libtnfprobe; 0: none */
 	uintptr_t stack;		/* ours, in the target; 0: none */
 	int	 tries;			/* to find a thread */
 	bool	 in_use;		/* a call has not come back from there */
@@ -420,8 +421,9 @@ bool	tnfctl_remote_is_in_sequence(struct proc *, const struct thread *,
 
 struct frames;		/* what the objects of one process say about frames */
 
-/* 'maps' must stay until tnfctl_frames_free(); NULL: no memory. */
-struct frames *tnfctl_frames_new(struct proc *, const struct maps *);
+/* 'maps' must stay until tnfctl_frames_free(); back: tnf_fast_return there, where functions return whose return
+   is a fast probe, or 0.  NULL: no memory. */
+struct frames *tnfctl_frames_new(struct proc *, const struct maps *, uintptr_t back);
 void	tnfctl_frames_free(struct frames *);
 
 /*

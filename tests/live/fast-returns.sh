@@ -84,3 +84,21 @@ told 'work_leaf_return enable=off .*fast=no: the program makes code at run time'
 told '^name=work_leaf_entry enable=on .*fast=yes'
 kill -TERM "$pid"
 wait "$pid" || fail "wrong results: $(cat "$TMP/said")"
+
+# A program whose only thread waits in a function that returns to libtnfprobe gets more probes.
+mkfifo "$TMP/in"
+# shellcheck disable=SC2086
+$as "$TMP/program" 0 wait <"$TMP/in" >"$TMP/said" &
+pid=$!
+exec 6>"$TMP/in"
+wait_for 60 grep -q ready "$TMP/said" || fail "the program does not begin"
+run -p "$pid" -o "$TMP/w.tnf" -c 'enable function=work_wait; list probes keys=function' || fail "wait: $(cat "$TMP/prex")"
+told '^name=work_wait_return enable=on .*fast=yes'
+echo >&6
+waits() { [ "$("$dump" "$TMP/w.tnf" 2>/dev/null | grep -c work_wait_entry)" -ge 1 ]; }
+wait_for 60 waits || fail "wait: no entry"
+run -p "$pid" -c 'enable function=/^work_/; list probes keys=function' || fail "wait: $(cat "$TMP/prex")"
+told '^name=work_deep_return enable=on .*fast=yes'
+exec 6>&-
+wait "$pid" || fail "wait: wrong results: $(cat "$TMP/said")"
+[ "$("$dump" "$TMP/w.tnf" | grep -c 'work_wait_return.*value: 0')" -eq 1 ] || fail "wait: $("$dump" "$TMP/w.tnf")"
