@@ -207,7 +207,7 @@ put_probe(struct making *m, tnfctl_probe_t *p)
 		strcpy(spec.symbol + n + 1, p->import->args);
 	}
 	if ((spec.flags & KP_UPROBE_FUNCTION ? tnfctl_functions_find(&spec, &found) :
-	    tnfctl_usdt_find(&spec, &found)) != 0 || found.sites != p->fast->n)
+	    tnfctl_usdt_find(&spec, false, &found)) != 0 || found.sites != p->fast->n)
 		m->why = "its file has changed";
 	else if (has_room(m, p)) {
 		if (!p->fast->at_return)

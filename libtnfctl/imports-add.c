@@ -204,9 +204,11 @@ add_usdt_probe(struct adding *a, const struct usdt_probe *p)
 		a->fast = tnfctl_fast_usdt(a->h, a->maps, a->fd, a->m, p, &a->slow);
 	if (a->fast != NULL && tnfctl_fast_at(a->h, a->fast->v[0].address) != NULL)
 		return drop_fast(a);
+	if (a->fast != NULL)
+		a->fast->alone = p->refused != NULL;
 	tnfctl_usdt_catalogue_find(p->provider, p->name, &named);
 	tnfctl_usdt_describe(p, &named, &found);
-	return list_probe(a, name, keys, p->refused, &found);
+	return list_probe(a, name, keys, a->fast != NULL ? NULL : p->refused, &found);
 }
 
 /* Finds out whether a USDT probe that is listed can be a fast one. */
@@ -225,9 +227,18 @@ decide_usdt(struct adding *a, tnfctl_probe_t *p)
 	if (p->fast == NULL && i->slow == NULL)
 		i->slow = "its file has changed";
 	i->fast = p->fast != NULL;
-	if (i->fast)
+	if (i->fast) {
+		/* What the kernel would do to its nop matters no more, unless the kernel were asked. */
+		p->fast->alone = i->refused != NULL;
+		i->refused = NULL;
 		tnfctl_fast_placed(a->h, p);
-	if (asprintf(&attrs, "%sfast %s%s;", p->attrs, i->fast ? "yes" : "no: ", i->fast ? "" : i->slow) < 0)
+	}
+	if (i->fast && p->fast->alone) {
+		attrs = tnfctl_import_attrs(i, NULL);
+		i->described = false;
+	} else if (asprintf(&attrs, "%sfast %s%s;", p->attrs, i->fast ? "yes" : "no: ", i->fast ? "" : i->slow) < 0)
+		attrs = NULL;
+	if (attrs == NULL)
 		return;
 	free(i->undescribed);
 	i->undescribed = p->attrs;
@@ -241,7 +252,7 @@ is_undecided(const tnfctl_handle_t *h, const tnfctl_probe_t *p)
 	const struct import *i = p->import;
 
 	return h->fast_wanted && !(i->spec.flags & KP_UPROBE_FUNCTION) && p->fast == NULL &&
-	    i->slow == NULL && i->refused == NULL;
+	    i->slow == NULL;
 }
 
 /* The same for all of a mapped file. */

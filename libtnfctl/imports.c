@@ -141,13 +141,19 @@ static int
 imports_find(const struct kp_uprobe_spec *spec, struct kp_uprobe_found *ret)
 {
 	return spec->flags & KP_UPROBE_FUNCTION ? tnfctl_functions_find(spec, ret) :
-	    tnfctl_usdt_find(spec, ret);
+	    tnfctl_usdt_find(spec, false, ret);
+}
+
+static int
+imports_find_for_kernel(const struct kp_uprobe_spec *spec, struct kp_uprobe_found *ret)
+{
+	return spec->flags & KP_UPROBE_FUNCTION ? imports_find(spec, ret) : tnfctl_usdt_find(spec, true, ret);
 }
 
 void
 tnfctl_imports_finder(void)
 {
-	kp_uprobe_finder(imports_find);
+	kp_uprobe_finder(imports_find_for_kernel);
 }
 
 static tnfctl_errcode_t

@@ -325,7 +325,7 @@ describe_paths(int fd, const struct kp_uprobe_spec *spec, const struct usdt_prob
 }
 
 static int
-find_in(int fd, const struct kp_uprobe_spec *spec, struct kp_uprobe_found *ret)
+find_in(int fd, const struct kp_uprobe_spec *spec, bool kernel, struct kp_uprobe_found *ret)
 {
 	const char *args = strchr(spec->symbol, ' ');
 	const struct usdt_object *o = tnfctl_usdt_probes_of(fd);
@@ -335,7 +335,7 @@ find_in(int fd, const struct kp_uprobe_spec *spec, struct kp_uprobe_found *ret)
 
 	if (o == NULL || (p = find_probe(o, spec->symbol)) == NULL)
 		return tnfctl_find_refuse(ret, ENOENT, "the file has no such probe any more");
-	if (p->refused != NULL)
+	if (kernel && p->refused != NULL)
 		return tnfctl_find_refuse(ret, ENOTSUP, p->refused);
 	if (args == NULL)
 		tnfctl_usdt_catalogue_find(p->provider, p->name, &named);
@@ -367,12 +367,12 @@ find_in(int fd, const struct kp_uprobe_spec *spec, struct kp_uprobe_found *ret)
 }
 
 int
-tnfctl_usdt_find(const struct kp_uprobe_spec *spec, struct kp_uprobe_found *ret)
+tnfctl_usdt_find(const struct kp_uprobe_spec *spec, bool kernel, struct kp_uprobe_found *ret)
 {
 	autoclose int fd = tnfctl_file_open(spec->path);
 
 	if (fd < 0)
 		return tnfctl_find_refuse(ret, errno, errno == ENOENT ?
 		    "the file is not there any more" : strerror(errno));
-	return find_in(fd, spec, ret);
+	return find_in(fd, spec, kernel, ret);
 }

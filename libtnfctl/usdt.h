@@ -154,8 +154,8 @@ const struct usdt_object *tnfctl_usdt_probes_of(int fd);
 void	tnfctl_usdt_describe(const struct usdt_probe *, const struct usdt_args_named *,
 	    struct kp_uprobe_found *ret);
 
-/* kp_uprobe_find_f for USDT probes. */
-int	tnfctl_usdt_find(const struct kp_uprobe_spec *, struct kp_uprobe_found *ret);
+/* kp_uprobe_find_f for USDT probes.  kernel: the kernel is to have it, so one that it cannot have is not found. */
+int	tnfctl_usdt_find(const struct kp_uprobe_spec *, bool kernel, struct kp_uprobe_found *ret);
 
 /* The type of the i-th of n arguments, which is 'number' unless its name says another; and which
    of KP_TEXT_* it is.  A counted text has its length behind it. */

@@ -37,12 +37,14 @@
 	"	.text\n"						\
 	"	.type " #name ",@function\n"				\
 	#name ":\n"							\
+	"	.cfi_startproc\n"					\
 	"	mov %rdi, -8(%rsp)\n"					\
 	"	mov %rdi, -16(%rsp)\n"					\
 	PROBE(#name, code)						\
 	"	mov -8(%rsp), %rax\n"					\
 	"	and -16(%rsp), %rax\n"					\
 	"	ret\n"							\
+	"	.cfi_endproc\n"						\
 	"	.size " #name ", .-" #name "\n")
 
 LEAF(nop1, ".byte 0x90");
@@ -56,9 +58,11 @@ __asm__(
 	"	.text\n"
 	"	.type first,@function\n"
 	"first:\n"
+	"	.cfi_startproc\n"
 	PROBE("first", ".byte 0x0f, 0x1f, 0x44, 0, 0")
 	"	mov %rdi, %rax\n"
 	"	ret\n"
+	"	.cfi_endproc\n"
 	"	.size first, .-first\n");
 
 int

@@ -2,7 +2,7 @@
 # A nop of 5 bytes that has a uprobe becomes a call on some kernels, whose return address
 # overwrites what a function without a frame keeps below the stack pointer: prex takes none
 # there and says why, others of the program are taken, and its results stay right.  Where
-# the kernel does not do that, it takes them all.
+# the kernel does not do that, it takes them all.  The process itself records them all as fast probes.
 #
 #	redzone.sh VICTIM
 . "${TNF_SOURCE:-$(dirname "$0")/../..}/tests/imports/lib.sh"
@@ -37,6 +37,20 @@ each() {
 		[ "$(events "redzone\.$name")" = 0 ] || fail "$1: $name has events"
 	done
 }
+
+victim_start "$victim" -w
+control -p "$pid" -o "$TMP/fast.tnf" -c 'enable keys=redzone; list probes keys=redzone'
+if ! grep -q 'fast=no: .*built' "$TMP/said"; then
+	round
+	[ "$(semaphores)" = 0 ] || fail "fast: $(semaphores) results are wrong"
+	"$TNF_BUILD/tnfdump/tnfdump" "$TMP/fast.tnf" >"$TMP/text" || fail "tnfdump fast.tnf"
+	for name in $taken $refused; do
+		grep -q "^name=redzone\.$name enable=on .*fast=yes" "$TMP/said" && ! grep -q unavailable "$TMP/said" ||
+			fail "fast: $(cat "$TMP/said")"
+		[ "$(events "redzone\.$name")" = 1000 ] || fail "fast: $name: $(events "redzone\.$name") events"
+	done
+fi
+victim_end
 
 victim_start "$victim" -w
 control --no-fast -p "$pid" -c 'trace keys=redzone; enable keys=redzone; list probes keys=redzone'

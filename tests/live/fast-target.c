@@ -1,6 +1,6 @@
 /*
  * fast-target.c - a program without probes for fast.sh: threads that call functions and check
- * what comes back, and signal handlers on stacks of their own that do so, too.
+ * what comes back, one that checks registers, flags and the red zone, and signal handlers on stacks of their own.
  *
  * Prints "ready", and at SIGTERM "calls N wrong W code same|changed": W counts results that were
  * not what they must be, and the code is that of its functions.  At SIGUSR1 it prints the same.
@@ -19,6 +19,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "tests/writer/fast-site.h"
+
 /* clang has no attribute that keeps a call as it is written but these. */
 #if __has_attribute(noipa)
 #define NOIPA		__attribute__((noipa))
@@ -27,7 +29,8 @@
 #endif
 #define NOIPA_USED	static NOIPA __attribute__((used))
 #define THREADS		4
-#define CODE		32
+#define CODE		32	/* bytes of each of these functions that are compared */
+#define CODES		7
 
 static uint64_t calls, wrong;
 static volatile sig_atomic_t tell;
@@ -162,6 +165,25 @@ on_tell(int sig)
 	tell = sig;
 }
 
+static void
+have_stack(void)
+{
+	stack_t ss = { .ss_sp = malloc(65536), .ss_size = 65536 };
+
+	sigaltstack(&ss, NULL);
+}
+
+/* Runs through a function and a USDT probe, with all registers, flags and the red zone known. */
+static void *
+keep_registers(void *arg)
+{
+	have_stack();
+	for (unsigned n = 0; ; n++) {
+		check(fast_run_keeps(fast_entry_run, false, n));
+		check(fast_run_keeps(fast_inner_run, true, n));
+	}
+	return arg;
+}
 
 /* Waits with a stack pointer behind the end of a file, where no process has memory. */
 static void *
@@ -178,14 +200,6 @@ have_no_stack(void *arg)
 	return arg;
 }
 
-static void
-have_stack(void)
-{
-	stack_t ss = { .ss_sp = malloc(65536), .ss_size = 65536 };
-
-	sigaltstack(&ss, NULL);
-}
-
 static void *
 work_with_stack(void *arg)
 {
@@ -196,9 +210,9 @@ work_with_stack(void *arg)
 static void
 copy_code(unsigned char *to)
 {
-	const void *const all[] = { exec_leaf, exec_double, exec_text, exec_deep, exec_jump, exec_eight };
+	const void *const all[CODES] = { exec_leaf, exec_double, exec_text, exec_deep, exec_jump, exec_eight, fast_inner_run };
 
-	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+	for (size_t i = 0; i < CODES; i++)
 		memcpy(to + i * CODE, all[i], CODE);
 }
 
@@ -209,7 +223,7 @@ main(int argc, char **argv)
 	struct sigaction tells = { .sa_handler = on_tell, .sa_flags = SA_RESTART };
 	struct itimerspec every = { { 0, 1000000 }, { 0, 1000000 } };
 	struct timespec pause = { 0, 1000000 };
-	unsigned char before[6 * CODE], now[6 * CODE];
+	unsigned char before[CODES * CODE], now[CODES * CODE];
 	timer_t timer;
 	pthread_t t;
 
@@ -220,6 +234,8 @@ main(int argc, char **argv)
 	sigaction(SIGALRM, &alarms, NULL);
 	for (int i = 0; i < THREADS; i++)
 		pthread_create(&t, NULL, work_with_stack, NULL);
+	if (__builtin_cpu_supports("avx"))
+		pthread_create(&t, NULL, keep_registers, NULL);
 	if (argc > 1)
 		pthread_create(&t, NULL, have_no_stack, NULL);
 	timer_create(CLOCK_MONOTONIC, NULL, &timer);

@@ -30,7 +30,7 @@ choose(tnfctl_handle_t *h, tnfctl_probe_t *p, void *ignored)
 	tnfctl_probe_state_t state;
 	tnfctl_errcode_t err = tnfctl_probe_state_get(h, p, &state);
 
-	if (err == TNFCTL_ERR_NONE && nids < MAX && strncmp(state.attr_string, "name exec_", 10) == 0 &&
+	if (err == TNFCTL_ERR_NONE && nids < MAX && strncmp(state.attr_string, "name exec", 9) == 0 &&
 	    strstr(state.attr_string, ";fast yes;") != NULL)
 		ids[nids++] = state.id;
 	return err;

@@ -63,8 +63,13 @@ grep "not on" "$TMP/err" && fail "not all are on"
 wait_for 60 has_events exec_text_entry || fail "nothing is recorded"
 said changed "while it is on"
 
+# A nop of 5 bytes, which the kernel must not have from 6.18 on, since it overwrites what lies below the stack pointer.
+run 'enable name=exec.zone; list probes keys=exec' || fail "zone: $(cat "$TMP/err")"
+grep -q "^name=exec.zone enable=on .*fast=yes" "$TMP/prex" || fail "zone: $(cat "$TMP/prex" "$TMP/err")"
+! grep -qw avx /proc/cpuinfo || wait_for 60 has_events exec.zone || fail "zone: nothing is recorded"
+
 # A second session finds what the first has left on, and switches it off.
-run 'list probes keys=function; disable keys=function; list probes keys=function' || fail "prex: $(cat "$TMP/err")"
+run 'list probes keys=function; disable keys=function keys=exec; list probes keys=function' || fail "prex: $(cat "$TMP/err")"
 grep -q "exec_leaf_entry enable=on" "$TMP/prex" || fail "not on any more: $(cat "$TMP/prex")"
 grep -q "exec_leaf_entry enable=off" "$TMP/prex" || fail "not off: $(cat "$TMP/prex")"
 said same "off"
@@ -81,7 +86,8 @@ while [ $((i += 1)) -le 5 ]; do
 done
 said same "off after $i times"
 
-# On and off many times, with short runs between.
+# On and off many times, with short runs between, a USDT probe in a red zone too.
+[ "${TNF_STRESS:-}" != long ] || times=10000
 # shellcheck disable=SC2086
 $as "$toggle" "$pid" "$times" >"$TMP/toggled" 2>"$TMP/err" || fail "toggle: $(cat "$TMP/err")"
 grep -q "times $times refused" "$TMP/toggled" || fail "toggle: $(cat "$TMP/toggled")"
@@ -99,6 +105,8 @@ while [ "$hit" -lt "$kills" ] && [ $((i += 1)) -le $((kills * 20)) ]; do
 	kill -0 "$pid" 2>/dev/null || fail "kill $i: the target has ended"
 done
 [ "$hit" -ge "$kills" ] || fail "of $i prex, $hit were killed"
+# timeout kills itself with prex, which may end a moment later.
+wait_for 60 grep -q 'TracerPid:[[:space:]]*0$' "/proc/$pid/status" || fail "after the kills: prex does not end"
 run 'disable keys=function' || fail "after the kills: $(cat "$TMP/err")"
 said same "after $kills kills"
 
@@ -107,7 +115,7 @@ ended_at()
 {
 	# shellcheck disable=SC2086
 	(cd "$out" && timeout 300 $as strace -o /dev/null -e "inject=$1:signal=KILL:when=$2" "$prex" \
-		-p "$pid" -o "$out/trace" -c 'enable function=/^exec_/; disable keys=function') >/dev/null 2>&1 && return
+		-p "$pid" -o "$out/trace" -c 'enable function=/^exec_/; disable keys=function') >/dev/null 2>&1 </dev/null && return
 	[ $? -eq 137 ] || fail "$1 $2: prex has failed, but was not killed"
 	kill -0 "$pid" 2>/dev/null || fail "killed at $1 $2: the target has ended"
 	killed=$((killed + 1))
@@ -118,8 +126,8 @@ ended_at()
 
 # So does prex that is killed at a system call of enable or disable by which the target changes: at each, and each
 # time the next prex puts the target in order.
+killed=0
 if command -v strace >/dev/null && [ "$kills" -gt 0 ]; then
-	killed=0
 	for call in pwrite64 process_vm_writev ptrace; do
 		n=0
 		until [ $((n += 1)) -gt 2000 ] || ended_at $call $n; do
@@ -128,6 +136,47 @@ if command -v strace >/dev/null && [ "$kills" -gt 0 ]; then
 		[ "$n" -gt 2 ] || fail "prex is killed at no $call"
 		echo "killed at $((n - 1)) of $call"
 	done
+fi
+
+# calls_of FILE: the system calls of a whole session, how many of each kind
+calls_of()
+{
+	# shellcheck disable=SC2086
+	(cd "$out" && $as strace -o "$out/calls" "$prex" -p "$pid" -o "$out/trace" \
+		-c 'enable function=/^exec_/; disable keys=function') >/dev/null 2>&1 </dev/null || fail "strace prex"
+	sed -n 's/^\([a-z_0-9]*\)(.*/\1/p' "$out/calls" | sort | uniq -c | grep -v ' execve$' >"$1"
+}
+
+# A thousand times, at calls of each kind that prex makes from its start to its end; and while it loads libtnfprobe into
+# a process that has none, after which the next prex has the probes on and off.
+if [ "$killed" -gt 0 ] && [ "${TNF_STRESS:-}" = long ]; then
+	old=$pid
+	calls_of "$TMP/kinds"
+	while read -r many call <&3; do
+		n=1
+		until [ $n -gt "$many" ] || ended_at "$call" $n; do
+			n=$((n + 1 + many / 100))
+		done
+	done 3<"$TMP/kinds"
+	known=$killed
+	: >"$TMP/said"
+	start
+	calls_of "$TMP/kinds"
+	kill -9 "$pid"
+	while read -r many call <&3; do
+		for n in 1 $((many / 4)) $((many / 2)) $((many * 3 / 4)); do
+			[ "$many" -ge 8 ] || continue
+			: >"$TMP/said"
+			start
+			ended_at "$call" $n && fail "$call $n: not killed while it loads libtnfprobe"
+			run 'enable function=/^exec_/; disable keys=function' || fail "loading killed at $call $n: $(cat "$TMP/err")"
+			said same "loading killed at $call $n"
+			kill -9 "$pid"
+		done
+	done 3<"$TMP/kinds"
+	pid=$old
+	echo "killed $killed times, $((killed - known)) of them while libtnfprobe was loaded, at $(wc -l <"$TMP/kinds") kinds of calls"
+	[ $((killed + kills)) -ge 1000 ] || fail "$killed kills are no thousand"
 fi
 
 # A debugger's breakpoint in place of a jump: it hits, goes, and the jump is there again.

@@ -15,19 +15,8 @@
 #include <tnf/probe.h>
 #include <tnf/runtime.h>
 
+#include "tests/writer/fast-site.h"
 #include "tests/writer/suite.h"
-
-#define WORDS		(16 + 1 + 16)
-#define FLAGS		0x8d5u	/* those that instructions set and test */
-
-struct fast_state {
-	uint64_t r[16], flags, red[16];
-	uint64_t vector[16][4];
-};
-
-extern void fast_run(const struct fast_state *, struct fast_state *, void (*run)(void));
-extern void fast_inner_run(void), fast_entry_run(void);
-extern unsigned char fast_inner_site[], fast_entry_site[];
 
 static unsigned char *pads;
 
@@ -112,32 +101,11 @@ begin(void)
 	start(1024);
 }
 
-static void
-fill(struct fast_state *s, unsigned seed)
-{
-	uint64_t *words = (uint64_t *)s;
-
-	for (size_t i = 0; i < sizeof(*s) / 8; i++)
-		words[i] = (seed + i + 1) * 0x9e3779b97f4a7c15u;
-	s->flags = (s->flags & FLAGS) | 0x202;
-}
-
 /* One run through the site with these contents; all must be as before. */
 static void
 run_through(void (*run)(void), bool inner, unsigned seed)
 {
-	struct fast_state in, out;
-
-	fill(&in, seed);
-	memset(&out, 0, sizeof(out));
-	fast_run(&in, &out, run);
-	in.r[4] = out.r[4];
-	in.flags = in.flags & FLAGS;
-	out.flags &= FLAGS;
-	/* A call of a function uses the end of the red zone. */
-	for (unsigned i = 0; !inner && i < 16; i++)
-		in.red[i] = out.red[i];
-	ck_assert_mem_eq(&in, &out, sizeof(in));
+	ck_assert(fast_run_keeps(run, inner, seed));
 }
 
 static void
@@ -163,7 +131,7 @@ many(void (*run)(void), unsigned char *site, bool inner)
 	finish();
 	ck_assert_uint_eq(ev.n, 3000);
 	for (unsigned i = 0; i < 3000; i++) {
-		fill(&in, i);
+		fast_fill(&in, i);
 		snprintf(want, sizeof(want), "site a=%d b=%lu", (int)in.r[7], in.r[inner ? 15 : 11]);
 		IS(i, want);
 	}
@@ -211,7 +179,7 @@ START_TEST(operands)
 	begin();
 	patch("op", fast_inner_site, true, 8, v);
 	selfctl_on(a.site.probe);
-	fill(&in, 4);
+	fast_fill(&in, 4);
 	in.r[6] = 0x8281;
 	in.r[0] = (uintptr_t)&there;
 	in.r[1] = 2;
@@ -252,7 +220,7 @@ START_TEST(texts)
 	selfctl_on(a.site.probe);
 	for (unsigned round = 0; round < 100; round++)
 		for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-			fill(&in, (unsigned)i);
+			fast_fill(&in, (unsigned)i);
 			in.r[7] = (uintptr_t)cases[i].s;
 			in.r[6] = (uintptr_t)cases[i].c;
 			in.r[2] = cases[i].len;
@@ -391,7 +359,7 @@ START_TEST(left_anywhere)
 	sigaction(SIGTRAP, &act, NULL);
 	patch("step", fast_entry_site, false, 0, NULL);
 	selfctl_on(a.site.probe);
-	fill(&in, 1);
+	fast_fill(&in, 1);
 	fast_run(&in, &out, fast_entry_run);
 	while (!whole) {
 		n++;

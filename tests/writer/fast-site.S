@@ -52,10 +52,12 @@ fast_run:
 	.globl	fast_inner_run, fast_inner_site
 	.type	fast_inner_run, @function
 fast_inner_run:
+	.cfi_startproc
 	nop
 fast_inner_site:
 	.byte	0x0f, 0x1f, 0x44, 0x00, 0x00
 	jmp	1f
+	.cfi_endproc
 
 /* The site at which a function begins. */
 	.globl	fast_entry_run, fast_entry_site
