@@ -35,13 +35,15 @@ session()
 		fail "round $rounds: $3: $(cat out err)"
 }
 
-# killed NAME PID COMMANDS: by a prex that is killed some time after its start; one that has ended before is not counted
+# killed NAME PID COMMANDS: by a prex that is killed some time after its start; one that has ended before is not counted;
+# timeout kills itself with prex, which may end a moment later
 killed()
 {
 	# shellcheck disable=SC2086
 	timeout -s KILL "$(printf 0.%03d1 $((rounds * 37 % 250)))" \
 		$as "$prex" --set fast_returns=on -s 512 -p "$2" -o "$1.$rounds" -c "$3" >/dev/null 2>&1 </dev/null
 	[ $? -ne 137 ] || kills=$((kills + 1))
+	wait_for 60 grep -q 'TracerPid:[[:space:]]*0$' "/proc/$2/status" || fail "round $rounds: prex does not end"
 }
 
 # events NAME: how many its trace file has of late
