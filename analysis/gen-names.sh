@@ -1,7 +1,7 @@
 #!/bin/sh
 # gen-names.sh - makes the tables of names of errors and of system calls' arguments.
 # Usage: gen-names.sh OUTPUT SETS COMPILER [ARG...]
-# SETS is common/call-sets.h.
+# SETS is common/call-kinds.h.
 set -eu
 out=$1 sets=$2
 shift 2

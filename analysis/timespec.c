@@ -8,7 +8,7 @@
 #include <time.h>
 
 #include "analysis/timespec.h"
-#include "analysis/units.h"
+#include "analysis/value.h"
 
 #define SECOND 1000000000LL
 

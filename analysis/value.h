@@ -1,6 +1,6 @@
 /*
- * value.h - a value in an expression, a statistic or a template, and limits for records inside of
- * records.
+ * value.h - a value in an expression, a statistic or a template: how people write it, how it is
+ * compared and shown, and limits for records inside of records.
  *
  * Integers are VAL_INT if they fit 64 bits with a sign, otherwise (above INT64_MAX)
  * VAL_UINT, so that equal numbers have one kind.  Truth is VAL_INT 0 or 1.  Strings are
@@ -10,6 +10,8 @@
 #define ANALYSIS_VALUE_H
 
 #include <tnf/stream.h>
+
+#include "common/out.h"
 
 enum val_kind {
 	VAL_NULL,	/* missing member, null reference, x / 0 */
@@ -81,6 +83,20 @@ int val_compare(const struct val *, const struct val *);
    the text is in buf or borrowed from the value. */
 #define VAL_TEXT_SIZE 48
 size_t val_text(const struct val *, char buf[VAL_TEXT_SIZE], const char **text);
+
+/*
+ * Reads a number at 's': decimal, 0x, 0o or with a fraction and exponent, then an optional
+ * unit: ns us ms s m h d (result in ns), K M G T with an optional B or iB (powers of 1024).
+ * Returns NULL and stores the value and the end; or returns what is wrong, and *end is the
+ * place of the error.
+ */
+const char *number_parse(const char *s, const char **end, struct val *);
+
+/* Writes a size in the largest unit that is exact: 4096 as 4K. */
+void size_put(struct out *, uint64_t);
+
+/* Reads a whole argument as a duration: "5ms", "2" (seconds); false: it is none. */
+bool duration_parse(const char *s, int64_t *ns);
 
 /*
  * Limits for records inside of records.

@@ -32,7 +32,7 @@ class Build(build_ext):
         os.makedirs(self.build_temp, exist_ok=True)
         tables = os.path.join(self.build_temp, "pretty-tables.c")
         compiler = shlex.split(os.environ.get("CC", "cc"))
-        subprocess.run(["sh", "../analysis/gen-names.sh", tables, "../common/call-sets.h",
+        subprocess.run(["sh", "../analysis/gen-names.sh", tables, "../common/call-kinds.h",
                         *compiler], check=True)
         ext.sources.append(tables)
         super().build_extension(ext)

@@ -12,7 +12,7 @@
 #include "tnfdump/origin.h"
 #include "tnfdump/pipeline.h"
 #include "analysis/timespec.h"
-#include "analysis/units.h"
+#include "analysis/value.h"
 
 struct window {
 	struct dump	   *d;

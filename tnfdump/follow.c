@@ -26,9 +26,8 @@
 #include "common/files.h"
 #include "common/proc.h"
 #include "common/xalloc.h"
-#include "tnfdump/follow.h"
+#include "tnfdump/origin.h"
 #include "tnfdump/pipeline.h"
-#include "tnfdump/tnfdump.h"
 #include "tnfdump/report/report.h"
 
 #define FORMAT	"tnfdump cursor 1\ntrace %" PRId64 " %" PRIx64 "\nevent %" PRId64 " %u\n"

@@ -10,7 +10,8 @@
 #include "common/proc.h"
 #include "common/xalloc.h"
 #include "libtnf/context-write.h"
-#include "tnfdump/follow.h"
+#include "tnfdump/origin.h"
+#include "tnfdump/pipeline.h"
 
 #ifdef HAVE_KERNEL_PROBES
 

@@ -8,7 +8,6 @@
 #include "analysis/timespec.h"
 #include "common/text.h"
 #include "common/xalloc.h"
-#include "tnfdump/follow.h"
 #include "tnfdump/hosts.h"
 #include "tnfdump/pipeline.h"
 #include "tnfdump/template/template.h"

@@ -5,10 +5,9 @@
 
 #include <tnf/com.h>
 
-#include "tnfdump/follow.h"
 #include "tnfdump/hosts.h"
-#include "tnfdump/tnfdump.h"
 #include "tnfdump/origin.h"
+#include "tnfdump/pipeline.h"
 #include "analysis/usersym.h"
 #include "common/map.h"
 #include "common/xalloc.h"

@@ -3,7 +3,6 @@
  */
 #include "analysis/json.h"
 #include "analysis/pretty-names.h"
-#include "tnfdump/follow.h"
 #include "tnfdump/hosts.h"
 #include "tnfdump/origin.h"
 #include "tnfdump/pipeline.h"

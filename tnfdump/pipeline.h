@@ -1,5 +1,5 @@
 /*
- * pipeline.h - stream -> filters -> output, and the options that filter.
+ * pipeline.h - stream -> filters -> output, the options that filter, and following.
  */
 #ifndef TNFDUMP_PIPELINE_H
 #define TNFDUMP_PIPELINE_H
@@ -116,5 +116,40 @@ void hint_pairs(struct dump *);
 struct selectors;
 void hint_tasks(struct dump *, const char *option, const struct selectors *,
     bool threads);
+
+/*
+ * --follow FILE|PID|kernel: events as they are committed.
+ */
+
+struct kp;
+struct live;
+
+/* The longest time from an event's time to its commit in the file; also the longest delay
+   of the output. */
+#define FOLLOW_DELAY_NS		100000000
+
+int follow_set(struct dump *, const char *what);
+
+/* Finds the targets and waits until each has its first record.  false: a target was refused
+   or ended without any record, and the reason was told. */
+bool follow_open(struct dump *);
+/* Waits for more; false: the targets have ended and everything is read. */
+bool follow_wait(struct dump *);
+void follow_close(struct dump *);
+
+/* follow_what() names the targets: "kernel, 4711"; follow_missed() counts the blocks so far
+   that were overwritten before they were read. */
+void follow_what(const struct dump *, char *buf, size_t size);
+uint64_t follow_missed(const struct dump *);
+
+/* The live source for the target behind an input; NULL: the writer of the file has ended,
+   or the input is not followed. */
+struct live *follow_live(struct dump *, const struct tnf_file *);
+
+/* live.c: maps the kernel's buffer; returns 0, or an errno after a message. */
+int follow_map_kernel(struct dump *, struct kp **, const void **base, size_t *size);
+
+/* --cursor: the file that tells where a later --follow goes on. */
+int cursor_set(struct dump *, const char *path);
 
 #endif

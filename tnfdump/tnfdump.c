@@ -25,7 +25,6 @@
 #include "analysis/pairs.h"
 #include "common/files.h"
 #include "common/text.h"
-#include "tnfdump/follow.h"
 #include "tnfdump/hosts.h"
 #include "tnfdump/origin.h"
 #include "tnfdump/pipeline.h"

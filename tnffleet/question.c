@@ -10,7 +10,7 @@
 
 #include "analysis/expr/expr.h"
 #include "analysis/timespec.h"
-#include "analysis/units.h"
+#include "analysis/value.h"
 #include "tnffleet/fleet.h"
 #include "tnfwatch/watch.h"
 

@@ -10,8 +10,7 @@
 #include <ctype.h>
 #include <stdio.h>
 
-#include "analysis/units.h"
-#include "tnfwatch/config-impl.h"
+#include "analysis/value.h"
 #include "tnfwatch/config.h"
 #include "tnfwatch/trigger.h"
 #include "tnfwatch/watch.h"

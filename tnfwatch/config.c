@@ -11,7 +11,7 @@
 #include <stdarg.h>
 
 #include "common/text.h"
-#include "tnfwatch/config-impl.h"
+#include "tnfwatch/config.h"
 #include "tnfwatch/trigger.h"
 #include "tnfwatch/watch.h"
 

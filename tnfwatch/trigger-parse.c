@@ -11,7 +11,7 @@
 #include <stdio.h>
 
 #include "analysis/expr/expr-impl.h"
-#include "analysis/units.h"
+#include "analysis/value.h"
 #include "common/text.h"
 #include "common/xalloc.h"
 #include "tnfwatch/trigger-impl.h"

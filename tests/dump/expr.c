@@ -6,7 +6,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "analysis/units.h"
+#include "analysis/value.h"
 #include "tests/check-run.h"
 #include "tests/dump/fake.h"
 

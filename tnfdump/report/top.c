@@ -14,7 +14,6 @@
 
 #include "common/proc.h"
 #include "common/xalloc.h"
-#include "tnfdump/follow.h"
 #include "tnfdump/pipeline.h"
 #include "tnfdump/text/pretty.h"
 #include "tnfdump/tnfdump.h"

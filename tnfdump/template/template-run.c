@@ -15,7 +15,7 @@
 #include "analysis/match.h"
 #include "analysis/pretty-names.h"
 #include "analysis/timespec.h"
-#include "analysis/units.h"
+#include "analysis/value.h"
 #include "common/map.h"
 #include "common/xalloc.h"
 #include "tnfdump/origin.h"

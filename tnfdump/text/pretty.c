@@ -7,7 +7,6 @@
 
 #include "analysis/json.h"
 #include "analysis/pretty-names.h"
-#include "analysis/units.h"
 #include "analysis/value.h"
 #include "common/map.h"
 #include "common/xalloc.h"
