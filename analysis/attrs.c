@@ -1,13 +1,7 @@
 /*
  * attrs.c - reads a probe's attributes and the text of marks, and counts missing events.
  */
-#include <stdlib.h>
-#include <string.h>
-
-#include <tnf/com.h>
-
 #include "analysis/attrs.h"
-#include "common/xalloc.h"
 #include "format/attributes.h"
 #include "format/core.h"
 

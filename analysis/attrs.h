@@ -6,7 +6,6 @@
 #define ANALYSIS_ATTRS_H
 
 #include <stdint.h>
-#include <string.h>
 
 #include <tnf/com.h>
 #include <tnf/stream.h>

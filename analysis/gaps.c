@@ -1,9 +1,6 @@
 /*
  * gaps.c - finds missing blocks by the numbers of those that are there.
  */
-#include <stdlib.h>
-#include <string.h>
-
 #include "analysis/gaps.h"
 #include "common/xalloc.h"
 

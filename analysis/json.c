@@ -3,7 +3,6 @@
  */
 #include <math.h>
 
-#include "analysis/attrs.h"
 #include "analysis/json.h"
 #include "analysis/timespec.h"
 #include "common/text.h"

@@ -9,11 +9,8 @@
 #ifndef ANALYSIS_JSON_H
 #define ANALYSIS_JSON_H
 
-#include <tnf/stream.h>
-
 #include "analysis/attrs.h"
 #include "analysis/value.h"
-#include "common/out.h"
 
 void json_string(struct out *, const char *, size_t);
 void json_cstring(struct out *, const char *);	/* NULL: null */

@@ -2,10 +2,8 @@
  * match.c - the criteria of filters: patterns, sets of numbers, lists of probes, processes.
  */
 #include <ctype.h>
-#include <errno.h>
 #include <fnmatch.h>
 #include <regex.h>
-#include <string.h>
 
 #include "analysis/match.h"
 #include "common/xalloc.h"

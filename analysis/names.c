@@ -1,14 +1,9 @@
 /*
  * names.c - names that streams and contexts know, and guesses at those that they do not.
  */
-#include <string.h>
-
 #include "analysis/attrs.h"
-#include "analysis/match.h"
 #include "analysis/names.h"
-#include "common/map.h"
 #include "common/text.h"
-#include "common/xalloc.h"
 
 bool
 stream_has_member(tnf_stream_t *s, const char *name)

@@ -6,7 +6,6 @@
 #define ANALYSIS_NAMES_H
 
 #include <tnf/context.h>
-#include <tnf/stream.h>
 
 #include "analysis/match.h"
 #include "common/map.h"

@@ -6,16 +6,11 @@
  * be crafted so that hashes are equal.  Starts of one instance form a list, the newest
  * first, which gives nesting within a thread.
  */
-#include <string.h>
-
 #include "analysis/attrs.h"
 #include "analysis/gaps.h"
 #include "analysis/names.h"
 #include "analysis/pairs.h"
 #include "analysis/value.h"
-#include "common/map.h"
-#include "common/out.h"
-#include "common/xalloc.h"
 
 /* So many instances stay in the map with nothing open: most begin again soon. */
 #define PAIRS_IDLE_MAX	4096u

@@ -1,13 +1,10 @@
 /*
  * states.c - the microstates of each thread, and their durations.
  */
-#include <string.h>
-
 #include "analysis/attrs.h"
 #include "analysis/pretty-names.h"
 #include "analysis/states.h"
 #include "common/map.h"
-#include "common/xalloc.h"
 
 #define USER	0u
 #define SYSTEM	1u

@@ -4,7 +4,6 @@
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "analysis/pretty-names.h"
 #include "analysis/stats.h"

@@ -8,12 +8,8 @@
 #ifndef ANALYSIS_STATS_H
 #define ANALYSIS_STATS_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "analysis/expr/expr.h"
 #include "analysis/pairs.h"
-#include "common/out.h"
 
 /*
  * The distribution of durations, single values, or many in buckets, and their

@@ -4,9 +4,6 @@
 #ifndef ANALYSIS_TIMESPEC_H
 #define ANALYSIS_TIMESPEC_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "common/out.h"
 
 enum timespec_kind {

@@ -2,7 +2,6 @@
  * why-cause.c - the words for a node, and for the cause that the path to a leaf shows.
  */
 #include <inttypes.h>
-#include <string.h>
 
 #include "analysis/pretty-names.h"
 #include "analysis/why.h"

@@ -7,7 +7,6 @@
 #include "analysis/attrs.h"
 #include "analysis/gaps.h"
 #include "analysis/why.h"
-#include "common/map.h"
 
 #define CPUS_MAX	4096
 

@@ -1,11 +1,8 @@
 /*
  * why-index.c - makes the index: for each event, what it tells of a thread, CPU, disk or message.
  */
-#include <string.h>
-
 #include "analysis/states.h"
 #include "analysis/why-impl.h"
-#include "common/xalloc.h"
 
 enum what { M_NEW, M_NONE, M_STATE, M_BLOCK, M_CREATE, M_EXIT, M_CALL, M_RETURN, M_STRATEGY,
     M_BIODONE, M_WAKING,

@@ -1,9 +1,6 @@
 /*
  * why-pairs.c - gathers the instances of pairs, and explains them.
  */
-#include <stdlib.h>
-#include <string.h>
-
 #include "analysis/attrs.h"
 #include "analysis/value.h"
 #include "analysis/why.h"

@@ -4,10 +4,8 @@
  */
 #include <ctype.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "analysis/why-impl.h"
-#include "common/xalloc.h"
 
 /* Functions of the kernel; '*' stands for the rest of a name, and what a compiler appends after
    a point never counts.  The cause with the highest rank wins: a page fault waits for a disk, a

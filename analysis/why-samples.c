@@ -1,8 +1,6 @@
 /*
  * why-samples.c - where a thread was while it had the CPU, by samples, and whether it spun there.
  */
-#include <string.h>
-
 #include "analysis/why-impl.h"
 
 #define SPINS_MIN	5u	/* this many samples ... */

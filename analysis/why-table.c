@@ -3,8 +3,6 @@
  * causes of all slow ones.
  */
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "analysis/json.h"
 #include "analysis/why.h"

@@ -8,10 +8,7 @@
  * later wake-up, need not run at the end of the window: where the walk follows one of these,
  * WHY_DEPTH_MAX ends it.
  */
-#include <string.h>
-
 #include "analysis/why-impl.h"
-#include "common/xalloc.h"
 
 #define CHUNK		256u
 #define SHORT_CALL	20000	/* ns */

@@ -16,8 +16,6 @@
 #ifndef ANALYSIS_WHY_H
 #define ANALYSIS_WHY_H
 
-#include <tnf/stream.h>
-
 #include "analysis/pairs.h"
 #include "common/map.h"
 #include "common/out.h"

@@ -4,12 +4,9 @@
 #include <sys/fsuid.h>
 #include <sys/random.h>
 
-#include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "common/files.h"
 #include "common/proc.h"

@@ -4,7 +4,6 @@
 #include <sys/random.h>
 
 #include <stdalign.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 

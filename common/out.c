@@ -1,10 +1,8 @@
 /*
  * out.c - buffered output with fast numbers.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "common/out.h"

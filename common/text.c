@@ -2,10 +2,7 @@
  * text.c - text of others: UTF-8, messages with such text in them, and the word that
  * somebody meant.
  */
-#include <stdbool.h>
-#include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "common/text.h"
 

@@ -4,8 +4,6 @@
 #include <err.h>
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "common/map.h"

@@ -4,8 +4,6 @@
  * The definitions of the probes give the kinds of all columns before the first event.  A
  * column grows in a bytearray, and every item is "missing" until it is set.
  */
-#include <string.h>
-
 #include "analysis/pretty-names.h"
 #include "common/map.h"
 #include "python/tnfpy.h"

@@ -1,8 +1,6 @@
 /*
  * module.c - the module tnf._tnf: exceptions and types.
  */
-#include <string.h>
-
 #include "python/tnfpy.h"
 
 PyObject *tnfpy_error, *tnfpy_damage_warning, *tnfpy_loss_warning;

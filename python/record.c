@@ -8,7 +8,6 @@
 #include "python/tnfpy.h"
 
 #include <dlfcn.h>
-#include <string.h>
 #include <structmember.h>
 
 #include <tnf/runtime.h>

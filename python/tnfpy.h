@@ -12,10 +12,8 @@
 #include <Python.h>
 
 #include <tnf/context.h>
-#include <tnf/stream.h>
 
 #include "analysis/expr/expr.h"
-#include "analysis/value.h"
 
 /* module.c */
 extern PyObject *tnfpy_error;		/* tnf.Error */

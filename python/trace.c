@@ -3,11 +3,6 @@
  *
  * A source has the files of a trace, opened and mapped; passes share it.
  */
-#include <errno.h>
-#include <fcntl.h>
-#include <string.h>
-#include <unistd.h>
-
 #include "common/files.h"
 #include "python/tnfpy.h"
 

@@ -1,13 +1,8 @@
 /*
  * around.c - the operation and the system call in which the thread of each event is.
  */
-#include <inttypes.h>
-#include <stdio.h>
-
-#include "analysis/attrs.h"
 #include "analysis/pretty-names.h"
 #include "common/map.h"
-#include "common/xalloc.h"
 #include "tnfdump/origin.h"
 #include "tnfdump/pipeline.h"
 

@@ -4,12 +4,9 @@
  * The name of a process is that of its leader, whatever its threads call
  * themselves; --tid asks for the names of threads.
  */
-#include "analysis/match.h"
 #include "analysis/names.h"
-#include "common/xalloc.h"
 #include "tnfdump/origin.h"
 #include "tnfdump/pipeline.h"
-#include "tnfdump/tnfdump.h"
 
 struct tasks_wanted {
 	struct selectors list;

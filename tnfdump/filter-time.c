@@ -5,14 +5,9 @@
  * blocks before --from are skipped (tnf_stream_skip()), unless another filter must see the
  * dropped events.
  */
-#include <stdlib.h>
-#include <string.h>
-
-#include "tnfdump/tnfdump.h"
 #include "tnfdump/origin.h"
 #include "tnfdump/pipeline.h"
 #include "analysis/timespec.h"
-#include "analysis/value.h"
 
 struct window {
 	struct dump	   *d;

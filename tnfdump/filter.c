@@ -7,20 +7,11 @@
  * a request instead, which belongs to whoever wrote the last event with its values: all that this
  * thread does until the span ends is in the span, in the kernel's trace as well.
  */
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "analysis/attrs.h"
 #include "analysis/match.h"
-#include "analysis/value.h"
-#include "common/xalloc.h"
 #include "tnfdump/hosts.h"
 #include "tnfdump/origin.h"
 #include "tnfdump/pipeline.h"
 #include "tnfdump/text/pretty.h"
-#include "tnfdump/tnfdump.h"
 #include "tnfdump/to/formats.h"
 
 struct worker {

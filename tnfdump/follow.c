@@ -13,19 +13,10 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
-#include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "common/files.h"
-#include "common/proc.h"
-#include "common/xalloc.h"
 #include "tnfdump/origin.h"
 #include "tnfdump/pipeline.h"
 #include "tnfdump/report/report.h"

@@ -1,7 +1,6 @@
 /*
  * frames.c - the stack of an event.
  */
-#include "analysis/attrs.h"
 #include "analysis/pretty-names.h"
 #include "analysis/usersym.h"
 #include "tnfdump/origin.h"

@@ -6,14 +6,10 @@
  * message says so, in case the name was mistyped.  Only a member that would pair events
  * wrongly is an error.
  */
-#include "analysis/match.h"
 #include "tnfdump/pipeline.h"
-#include "tnfdump/tnfdump.h"
 #include "tnfdump/origin.h"
-#include "analysis/pairs.h"
 #include "analysis/names.h"
 #include "tnfdump/text/pretty.h"
-#include "common/xalloc.h"
 
 /* ": did you mean NAME?", or nothing, in memory. */
 static struct out

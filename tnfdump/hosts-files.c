@@ -6,12 +6,7 @@
  * "error NS"); unknown words are ignored.
  */
 #include <dirent.h>
-#include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <sys/stat.h>
 
-#include "common/xalloc.h"
 #include "tnfdump/hosts.h"
 
 #define DEPTH_MAX	4

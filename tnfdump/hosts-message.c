@@ -8,13 +8,7 @@
  * bounds another.  The middle between two solutions is a solution, too, so each clock is set
  * to the middle of its bounds.
  */
-#include <stdio.h>
-
-#include "analysis/attrs.h"
-#include "common/map.h"
-#include "common/xalloc.h"
 #include "tnfdump/hosts.h"
-#include "tnfdump/tnfdump.h"
 
 /* Bounds lie between -FAR and FAR; FAR means: not bounded.  The sum of two bounds does not overflow. */
 #define FAR		(INT64_C(1) << 61)

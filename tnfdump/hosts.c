@@ -2,15 +2,9 @@
  * hosts.c - --hosts: tells of which machine each file is, shifts the file's times, and tells
  * whether the order of events of different machines is certain.
  */
-#include <inttypes.h>
-#include <stdio.h>
-
-#include "analysis/value.h"
-#include "common/xalloc.h"
 #include "tnfdump/hosts.h"
 #include "tnfdump/origin.h"
 #include "tnfdump/text/pretty.h"
-#include "tnfdump/tnfdump.h"
 
 static struct hosts *
 hosts_of(struct dump *d)

@@ -6,21 +6,15 @@
  * leave out what such a range holds, since the file has it (core(5): coredump_filter).
  */
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <sys/vfs.h>
 
 #include <elf.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
-#include <unistd.h>
 
 #include "common/elf-file.h"
 #include "common/files.h"
-#include "common/xalloc.h"
 #include "tnfdump/origin.h"
 #include "tnfdump/pipeline.h"
-#include "tnfdump/tnfdump.h"
 #include "tnfdump/report/report.h"
 
 #define PIECE	65536u

@@ -2,13 +2,7 @@
  * live.c - facts of this machine about a target that is being followed, and the session of
  * the kernel's probes for --follow kernel.
  */
-#include <errno.h>
-#include <stdio.h>
-#include <time.h>
-
 #include "common/map.h"
-#include "common/proc.h"
-#include "common/xalloc.h"
 #include "libtnf/context-write.h"
 #include "tnfdump/origin.h"
 #include "tnfdump/pipeline.h"

@@ -2,17 +2,13 @@
  * options.c - the command line: one row for each option.
  */
 #include <getopt.h>
-#include <stdarg.h>
-#include <unistd.h>
 
 #include "analysis/timespec.h"
 #include "common/text.h"
-#include "common/xalloc.h"
 #include "tnfdump/hosts.h"
 #include "tnfdump/pipeline.h"
 #include "tnfdump/template/template.h"
 #include "tnfdump/text/columns.h"
-#include "tnfdump/tnfdump.h"
 #include "tnfdump/report/report.h"
 
 #define OUTPUTS_MAX	32

@@ -1,16 +1,10 @@
 /*
  * origin.c - facts of a trace about the machine, processes and time of its making.
  */
-#include <stdio.h>
-
-#include <tnf/com.h>
-
 #include "tnfdump/hosts.h"
 #include "tnfdump/origin.h"
 #include "tnfdump/pipeline.h"
 #include "analysis/usersym.h"
-#include "common/map.h"
-#include "common/xalloc.h"
 
 /* One for each file, made when first needed. */
 struct origin {

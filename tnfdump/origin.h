@@ -10,8 +10,6 @@
 #ifndef TNFDUMP_ORIGIN_H
 #define TNFDUMP_ORIGIN_H
 
-#include <stdint.h>
-
 #include <tnf/context.h>
 
 #include "common/proc.h"

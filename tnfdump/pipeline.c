@@ -2,13 +2,11 @@
  * pipeline.c - stream -> filters -> output.
  */
 #include "analysis/json.h"
-#include "analysis/pretty-names.h"
 #include "tnfdump/hosts.h"
 #include "tnfdump/origin.h"
 #include "tnfdump/pipeline.h"
 #include "tnfdump/report/report.h"
 #include "tnfdump/text/pretty.h"
-#include "common/xalloc.h"
 
 struct filter *
 pipeline_add_filter(struct dump *d, const struct filter *filter, size_t arg_size)

@@ -14,15 +14,8 @@
  * Elapsed time is ev->time - dump->first, delta ev->time - dump->previous.
  * Data for each probe can be indexed by ev->probe->id, which is 0, 1, 2, ...
  */
-#include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "analysis/pairs.h"
 #include "common/files.h"
 #include "common/text.h"
 #include "tnfdump/hosts.h"

@@ -1,12 +1,16 @@
 /*
  * tnfdump.h - the state of a run of tnfdump, its command line and its files.
+ *
+ * The headers of the C library that most files of this room need come with it.
  */
 #ifndef TNFDUMP_TNFDUMP_H
 #define TNFDUMP_TNFDUMP_H
 
 #include <sys/stat.h>
 
-#include <tnf/stream.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <unistd.h>
 
 #include "analysis/attrs.h"
 #include "common/out.h"

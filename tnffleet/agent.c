@@ -12,9 +12,6 @@
  */
 #include <sys/prctl.h>
 
-#include <signal.h>
-#include <stdio.h>
-#include <time.h>
 #include <zlib.h>
 #include <zstd.h>
 

@@ -6,9 +6,6 @@
  * DIRECTORY/HOST/ has the files from a host.  A file that is not whole has a hidden name, and
  * its length tells how much is there.  After a kill the same command goes on.
  */
-#include <inttypes.h>
-#include <signal.h>
-#include <time.h>
 #include <zlib.h>
 #include <zstd.h>
 

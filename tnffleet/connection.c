@@ -3,9 +3,6 @@
  */
 #include <sys/utsname.h>
 
-#include <pthread.h>
-#include <stdio.h>
-
 #include "tnffleet/fleet.h"
 #include "tnfwatch/watch.h"
 

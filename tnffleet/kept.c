@@ -8,12 +8,6 @@
  * are limited for each question, however often the question is repeated.
  */
 #include <sys/resource.h>
-#include <sys/wait.h>
-
-#include <inttypes.h>
-#include <signal.h>
-#include <stdio.h>
-#include <time.h>
 
 #include "tnffleet/fleet.h"
 #include "tnfwatch/watch.h"

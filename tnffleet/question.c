@@ -5,12 +5,8 @@
 #include <sys/random.h>
 
 #include <ctype.h>
-#include <stdio.h>
-#include <time.h>
 
 #include "analysis/expr/expr.h"
-#include "analysis/timespec.h"
-#include "analysis/value.h"
 #include "tnffleet/fleet.h"
 #include "tnfwatch/watch.h"
 

@@ -2,11 +2,7 @@
  * action-do.c - does what a trigger says, at the moment at which it makes an incident.
  */
 #include <sys/mman.h>
-#include <sys/wait.h>
 
-#include <stdio.h>
-
-#include <tnf/tnfctl.h>
 
 #include "analysis/json.h"
 #include "tnfwatch/daemon.h"

@@ -5,8 +5,6 @@
  * its strings right behind it.  So we can put a record into another block, if we correct the
  * distance to the schedule record.
  */
-#include <tnf/com.h>
-
 #include "tnfwatch/config.h"
 #include "tnfwatch/history.h"
 #include "tnfwatch/segment.h"

@@ -5,12 +5,9 @@
  * that no probe has.  The kernel's own probes are known here, and those of programs that run
  * now (check_live()); so selectors and triggers are tried on them.
  */
-#include <stdio.h>
-
 #include "common/text.h"
 #include "format/selector.h"
 #include "tnfwatch/daemon.h"
-#include "tnfwatch/trigger.h"
 #include "tnfwatch/watch.h"
 
 #ifdef HAVE_KERNEL

@@ -8,7 +8,6 @@
  * it to an address; "freeze" ends the recording.
  */
 #include <ctype.h>
-#include <stdio.h>
 
 #include "analysis/value.h"
 #include "tnfwatch/config.h"

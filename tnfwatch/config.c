@@ -8,7 +8,6 @@
 #include <glob.h>
 #include <ini.h>
 #include <libgen.h>
-#include <stdarg.h>
 
 #include "common/text.h"
 #include "tnfwatch/config.h"

@@ -4,11 +4,6 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/time.h>
-#include <sys/un.h>
-#include <sys/wait.h>
-
-#include <inttypes.h>
-#include <time.h>
 
 #include "common/proc.h"
 #include "tnfwatch/daemon.h"

@@ -4,8 +4,6 @@
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
-#include <stdio.h>
-
 #include "tnfwatch/daemon.h"
 #include "tnfwatch/history.h"
 #include "tnfwatch/watch.h"

@@ -5,13 +5,9 @@
 #include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
-#include <sys/wait.h>
 
 #include <malloc.h>
 #include <poll.h>
-#include <signal.h>
-#include <stdio.h>
-#include <time.h>
 
 #include "tnfwatch/daemon.h"
 #include "tnfwatch/segment.h"

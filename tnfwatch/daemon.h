@@ -4,16 +4,12 @@
 #ifndef TNFWATCH_DAEMON_H
 #define TNFWATCH_DAEMON_H
 
-#include <sys/types.h>
-
 #include <limits.h>
-#include <stdint.h>
 
 #include "common/map.h"
 #include "tnfwatch/config.h"
 #include "tnfwatch/incident.h"
 #include "tnfwatch/source.h"
-#include "tnfwatch/trigger.h"
 
 /*
  * The taker attaches to processes.

@@ -1,8 +1,6 @@
 /*
  * enable.c - which probes "enable = thread io name=/re/" means, and how they get on.
  */
-#include <stdio.h>
-
 #include "format/selector.h"
 #include "tnfwatch/config.h"
 #include "tnfwatch/trigger.h"

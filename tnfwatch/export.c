@@ -4,10 +4,6 @@
  * With --redact the archive has one trace of all sources, in which tokens stand for texts, and
  * what incident.json has of times and numbers.  Its name tells no more than the time.
  */
-#include <sys/wait.h>
-
-#include <stdio.h>
-
 #include "tnfwatch/config.h"
 #include "tnfwatch/incident.h"
 #include "tnfwatch/watch.h"

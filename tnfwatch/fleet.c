@@ -1,11 +1,6 @@
 /*
  * fleet.c - the processes of tnffleet that the daemon starts.
  */
-#include <sys/wait.h>
-
-#include <signal.h>
-#include <time.h>
-
 #include "tnfwatch/daemon.h"
 #include "tnfwatch/watch.h"
 

@@ -7,9 +7,6 @@
  * of the ring takes longer than 'keep', the ring itself holds the promised history, and
  * we copy only blocks that their writers held for too long.
  */
-#include <stdio.h>
-#include <time.h>
-
 #include "tnfwatch/history.h"
 #include "tnfwatch/segment.h"
 #include "tnfwatch/source.h"

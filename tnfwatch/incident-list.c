@@ -9,12 +9,7 @@
  */
 #include <sys/file.h>
 
-#include <stdio.h>
-#include <time.h>
-
-#include "tnfwatch/config.h"
 #include "tnfwatch/daemon.h"
-#include "tnfwatch/incident.h"
 #include "tnfwatch/watch.h"
 
 #define REMOVED	".rm-"

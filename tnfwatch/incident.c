@@ -10,14 +10,8 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/utsname.h>
-#include <sys/wait.h>
-
-#include <inttypes.h>
-#include <signal.h>
-#include <stdio.h>
 
 #include "analysis/json.h"
-#include "common/out.h"
 #include "tnfwatch/daemon.h"
 #include "tnfwatch/history.h"
 #include "tnfwatch/segment.h"

@@ -1,9 +1,6 @@
 /*
  * kept.c - the commands about incidents: list, show, pin, rm.
  */
-#include <inttypes.h>
-#include <stdio.h>
-
 #include "common/text.h"
 #include "tnfwatch/config.h"
 #include "tnfwatch/incident.h"

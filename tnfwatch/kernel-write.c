@@ -3,9 +3,6 @@
  *
  * The copy is made as by tnfxtract; blocks that are in segments already are left out.
  */
-#include <errno.h>
-#include <unistd.h>
-
 #include "common/files.h"
 #include "libtnf/context-write.h"
 #include "tnfwatch/history.h"

@@ -1,10 +1,7 @@
 /*
  * kernel.c - the kernel's buffer: made as configured, mapped, asked.
  */
-#include <stdio.h>
-
 #include <tnf/com.h>
-#include <tnf/tnfctl.h>
 
 #include "kernel-probes/kernel_probes.h"
 #include "tnfwatch/config.h"

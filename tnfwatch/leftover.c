@@ -5,12 +5,6 @@
  * While tnfwatch runs, the file segments/boot has the id of the boot.  A tnfwatch that ends in
  * order removes the file; if the file has the id of another boot, the machine went down.
  */
-#include <inttypes.h>
-#include <signal.h>
-#include <stdio.h>
-
-#include <tnf/com.h>
-
 #include "analysis/json.h"
 #include "common/proc.h"
 #include "format/core.h"

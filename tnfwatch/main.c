@@ -4,12 +4,8 @@
 #include <sys/utsname.h>
 
 #include <getopt.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <time.h>
 
 #include "analysis/pretty-names.h"
-#include "analysis/timespec.h"
 #include "common/text.h"
 #include "tnfwatch/config.h"
 #include "tnfwatch/watch.h"

@@ -3,10 +3,7 @@
  *
  * A metric is one row in a table; all values of a metric follow each other, as the format asks.
  */
-#include <inttypes.h>
-#include <stdio.h>
 #include <sys/resource.h>
-#include <time.h>
 
 #include "tnfwatch/daemon.h"
 #include "tnfwatch/watch.h"

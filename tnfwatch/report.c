@@ -3,10 +3,6 @@
  * the operation that fired took so long.
  */
 #include <sys/resource.h>
-#include <sys/wait.h>
-
-#include <signal.h>
-#include <stdio.h>
 
 #include "tnfwatch/daemon.h"
 #include "tnfwatch/watch.h"

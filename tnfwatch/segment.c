@@ -2,11 +2,7 @@
  * segment.c - some blocks of a ring as a trace file of its own, compressed.
  */
 #include <pthread.h>
-#include <signal.h>
-#include <stdio.h>
 #include <zstd.h>
-
-#include <tnf/com.h>
 
 #include "tnfwatch/segment.h"
 #include "tnfwatch/watch.h"

@@ -5,14 +5,9 @@
  * every incident has it: a mark stands there among the events of that time.
  */
 #include <sys/socket.h>
-#include <sys/un.h>
-
-#include <stddef.h>
 
 #include <tnf/probe.h>
-#include <tnf/tnfctl.h>
 
-#include "common/out.h"
 #include "tnfwatch/daemon.h"
 #include "tnfwatch/watch.h"
 

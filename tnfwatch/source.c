@@ -4,11 +4,6 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
-#include <inttypes.h>
-#include <signal.h>
-#include <stdint.h>
-#include <stdio.h>
-
 #include <tnf/context.h>
 
 #include "libtnf/context-write.h"

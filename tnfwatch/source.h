@@ -7,12 +7,8 @@
 #ifndef TNFWATCH_SOURCE_H
 #define TNFWATCH_SOURCE_H
 
-#include <sys/types.h>
-
 #include <stdbool.h>
 #include <stddef.h>
-
-#include <tnf/stream.h>
 
 #include "tnfwatch/trigger.h"
 

@@ -7,7 +7,6 @@
 #include <sys/file.h>
 
 #include <poll.h>
-#include <stdio.h>
 
 #include "common/proc.h"
 #include "tnfwatch/daemon.h"

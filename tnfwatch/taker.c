@@ -4,19 +4,13 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 
 #include <fnmatch.h>
 #include <linux/cn_proc.h>
 #include <linux/connector.h>
 #include <linux/netlink.h>
 #include <poll.h>
-#include <signal.h>
-#include <stdio.h>
 
-#include <tnf/tnfctl.h>
-
-#include "common/map.h"
 #include "common/proc.h"
 #include "tnfwatch/daemon.h"
 #include "tnfwatch/watch.h"

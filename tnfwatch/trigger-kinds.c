@@ -6,8 +6,6 @@
  * can be asked about: it has a probe without members, or one whose members lie behind it in
  * memory.
  */
-#include <string.h>
-
 #include "tnfwatch/trigger-impl.h"
 
 static const struct tnf_type int_type = { .name = "tnf_int32", .base = "tnf_int32",

@@ -7,13 +7,9 @@
  */
 #include <ctype.h>
 #include <limits.h>
-#include <stdarg.h>
-#include <stdio.h>
 
 #include "analysis/expr/expr-impl.h"
-#include "analysis/value.h"
 #include "common/text.h"
-#include "common/xalloc.h"
 #include "tnfwatch/trigger-impl.h"
 
 /* The place of the reader of words in the text. */

@@ -12,7 +12,6 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "common/xalloc.h"
 #include "tnfwatch/trigger-impl.h"
 
 #define STEPS		20

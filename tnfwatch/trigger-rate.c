@@ -15,7 +15,6 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "common/xalloc.h"
 #include "tnfwatch/trigger-impl.h"
 
 /* The number of events within the window with which "> number" holds, or ">= number". */

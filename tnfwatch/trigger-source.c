@@ -2,7 +2,6 @@
  * trigger-source.c - the triggers in one source: what they need of its events.
  */
 #include "analysis/pretty-names.h"
-#include "common/xalloc.h"
 #include "tnfwatch/trigger-impl.h"
 
 static const struct trigger_kind *

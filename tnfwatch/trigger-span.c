@@ -19,7 +19,6 @@
 #include <stdio.h>
 #include <strings.h>
 
-#include "common/xalloc.h"
 #include "tnfwatch/trigger-impl.h"
 
 #define MEMBERS_MAX	32u

@@ -3,12 +3,8 @@
  */
 #include <sys/wait.h>
 
-#include <stdarg.h>
-#include <stdio.h>
-
 #include "analysis/match.h"
 #include "common/text.h"
-#include "common/xalloc.h"
 #include "tnfwatch/trigger-impl.h"
 
 #define REASON_TEXT 256

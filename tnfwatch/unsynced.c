@@ -3,8 +3,6 @@
  */
 #include <sys/file.h>
 
-#include <stdio.h>
-
 #include "tnfwatch/config.h"
 #include "tnfwatch/incident.h"
 #include "tnfwatch/watch.h"

@@ -7,8 +7,6 @@
 #include <sys/time.h>
 
 #include <ctype.h>
-#include <signal.h>
-#include <time.h>
 
 #include "common/proc.h"
 #include "common/text.h"

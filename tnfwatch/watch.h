@@ -6,9 +6,12 @@
 #define TNFWATCH_WATCH_H
 
 #include <sys/un.h>
+#include <sys/wait.h>
 
-#include <stdarg.h>
-#include <stdint.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <time.h>
 
 #include "analysis/timespec.h"
 #include "common/files.h"
@@ -53,7 +56,7 @@ int client_ask(const struct config *, FILE *to, const char *const *words);
 
 /*
  * Functions that all of tnfwatch uses.  The headers that common/files.h and
- * common/xalloc.h bring come with it.
+ * common/xalloc.h bring come with it, and others of the C library that most files here need.
  */
 
 #define MS	INT64_C(1000000)

@@ -5,7 +5,6 @@
 
 #include <json-c/json.h>
 #include <microhttpd.h>
-#include <stdio.h>
 #include <strings.h>
 #include <unistd.h>
 

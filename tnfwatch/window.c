@@ -3,14 +3,8 @@
  */
 #include <sys/file.h>
 
-#include <inttypes.h>
-#include <stdio.h>
-
-#include "analysis/attrs.h"
 #include "analysis/json.h"
-#include "tnfwatch/config.h"
 #include "tnfwatch/daemon.h"
-#include "tnfwatch/incident.h"
 #include "tnfwatch/watch.h"
 
 #define QUESTIONS_MAX	(FIRINGS_MAX / 2)

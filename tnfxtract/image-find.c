@@ -11,11 +11,7 @@
 #include <sys/mman.h>
 
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
-
-#include <tnf/com.h>
 
 #include "common/map.h"
 #include "format/core.h"

@@ -8,7 +8,6 @@
 #include <sys/utsname.h>
 
 #include <elf.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,16 +1,10 @@
 /*
  * image.c - opens memory images and finds the parts of a file that are memory.
  */
-#include <sys/stat.h>
-
 #include <elf.h>
 #include <endian.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "common/files.h"
 #include "tnfxtract/image.h"

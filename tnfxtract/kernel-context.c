@@ -5,10 +5,7 @@
  * need three files for each process, and 20 us.
  */
 #include <inttypes.h>
-#include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "kernel-probes/kernel_probes.h"
 #include "libtnf/context-write.h"

@@ -8,18 +8,10 @@
  */
 #include <sys/mman.h>
 #include <sys/sendfile.h>
-#include <sys/stat.h>
 
-#include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
-#include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
-#include "common/files.h"
 #include "tnfxtract/source.h"
 
 #define PIECE	(256u << 10)	/* it fits into a CPU's cache, as do both of them */

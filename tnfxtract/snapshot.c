@@ -6,7 +6,6 @@
  * events of each CPU without a hole.  Then the blocks are copied in the order of the file, then
  * the directory, the definitions and block 0.  format/live.h says why that works.
  */
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -8,9 +8,6 @@
 #ifndef TNFXTRACT_SNAPSHOT_H
 #define TNFXTRACT_SNAPSHOT_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include <tnf/com.h>
 
 #include "format/live.h"

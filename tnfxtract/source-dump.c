@@ -3,18 +3,10 @@
  * definitions that the image lacks, and writes trace files of processes from the image to a
  * directory.
  */
-#include <sys/stat.h>
-
-#include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "common/proc.h"
-#include "format/core.h"
 #include "kernel-probes/catalogue.h"
-#include "libtnf/context-write.h"
 #include "tnfxtract/source.h"
 
 #define KCORE	"/proc/kcore"		/* this machine's memory */

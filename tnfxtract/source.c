@@ -1,19 +1,12 @@
 /*
  * source.c - the buffer of the running kernel, and code that it shares with images.
  */
-#include <errno.h>
 #include <inttypes.h>
 #include <sched.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <time.h>
 
 #include "common/proc.h"
-#include "format/core.h"
 #include "kernel-probes/kernel_probes.h"
-#include "libtnf/context-write.h"
-#include "tnfxtract/image.h"
 #include "tnfxtract/snapshot.h"
 #include "tnfxtract/source.h"
 

@@ -5,11 +5,6 @@
 #define TNFXTRACT_SOURCE_H
 
 #include <pthread.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <tnf/com.h>
 
 #include "common/files.h"
 #include "libtnf/context-write.h"

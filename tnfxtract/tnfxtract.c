@@ -8,19 +8,13 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
-#include <errno.h>
 #include <getopt.h>
 #include <glob.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "common/proc.h"
 #include "common/text.h"
-#include "format/core.h"
 #include "tnfxtract/snapshot.h"
 #include "tnfxtract/source.h"
 

@@ -4,12 +4,9 @@
  * Truth has three values as in SQL, and a fourth while only the probe is known: VAL_UNKNOWN
  * stands for a value that depends on the event.
  */
-#include <string.h>
-
 #include "analysis/attrs.h"
 #include "analysis/expr/expr-impl.h"
 #include "analysis/pretty-names.h"
-#include "common/xalloc.h"
 
 struct state {
 	struct expr		*e;

@@ -4,7 +4,6 @@
 #include <ctype.h>
 
 #include "analysis/expr/expr-impl.h"
-#include "analysis/value.h"
 #include "common/xalloc.h"
 
 /* Longer symbols come first. */

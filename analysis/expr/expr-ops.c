@@ -5,7 +5,6 @@
  * number.  Bit operations are those of 64-bit integers.
  */
 #include <math.h>
-#include <string.h>
 
 #include "analysis/expr/expr-impl.h"
 

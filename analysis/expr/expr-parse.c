@@ -6,7 +6,6 @@
  * "flags & 0x40 != 0" means what it seems to.
  */
 #include <ctype.h>
-#include <string.h>
 
 #include "analysis/expr/expr-impl.h"
 #include "common/xalloc.h"

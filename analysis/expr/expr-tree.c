@@ -1,14 +1,10 @@
 /*
  * expr-tree.c - words, nodes and mistakes of the parser of expressions.
  */
-#include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "analysis/attrs.h"
 #include "analysis/expr/expr-impl.h"
-#include "common/xalloc.h"
 
 int
 parse_fail(struct parser *p, size_t column, const char *fmt, ...)

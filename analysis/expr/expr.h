@@ -9,8 +9,6 @@
 #ifndef ANALYSIS_EXPR_EXPR_H
 #define ANALYSIS_EXPR_EXPR_H
 
-#include <tnf/stream.h>
-
 #include "analysis/value.h"
 
 #define EXPR_TEXT_MAX	65536u	/* bytes of an expression */

@@ -4,17 +4,10 @@
  * Each file goes through the filters alone, into statistics of its own; rows of the two are
  * matched by their text.
  */
-#include <stdio.h>
-#include <stdlib.h>
-
-#include "analysis/pairs.h"
-#include "analysis/stats.h"
 #include "common/text.h"
-#include "common/xalloc.h"
 #include "tnfdump/origin.h"
 #include "tnfdump/pipeline.h"
 #include "tnfdump/text/pretty.h"
-#include "tnfdump/tnfdump.h"
 #include "tnfdump/report/report.h"
 
 enum figure {

@@ -1,21 +1,12 @@
 /*
  * info.c - the files in figures (--info), for people and as JSON.
  */
-#include <inttypes.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <time.h>
 
-#include <tnf/context.h>
-
-#include "analysis/attrs.h"
 #include "analysis/json.h"
 #include "analysis/names.h"
-#include "common/xalloc.h"
 #include "tnfdump/pipeline.h"
 #include "tnfdump/text/pretty.h"
-#include "tnfdump/tnfdump.h"
 #include "tnfdump/report/report.h"
 
 #define INFO_CPUS_MAX	8192	/* higher numbers have no figures of their own */

@@ -1,9 +1,7 @@
 /*
  * loss.c - reports events that the writers could not record, or that were not read in time.
  */
-#include "analysis/attrs.h"
 #include "common/text.h"
-#include "tnfdump/tnfdump.h"
 #include "tnfdump/report/report.h"
 
 static void

@@ -6,15 +6,9 @@
  * in between whose sectors lie in the request.  A request that the kernel splits has several of
  * them, and one of them that serves several requests, which were merged, is in each chain.
  */
-#include <inttypes.h>
-
-#include "analysis/attrs.h"
 #include "analysis/json.h"
-#include "common/map.h"
-#include "common/xalloc.h"
 #include "tnfdump/pipeline.h"
 #include "tnfdump/text/pretty.h"
-#include "tnfdump/tnfdump.h"
 #include "tnfdump/report/report.h"
 #include "tnfdump/to/formats.h"
 

@@ -5,11 +5,6 @@
  * CPU.  A thread is printed if filters keep an event that it has written, at whatever time;
  * filters of time choose the part of its states that counts.
  */
-#include <inttypes.h>
-#include <stdio.h>
-
-#include "analysis/states.h"
-#include "common/xalloc.h"
 #include "tnfdump/hosts.h"
 #include "tnfdump/origin.h"
 #include "tnfdump/pipeline.h"

@@ -2,16 +2,9 @@
  * report-stats.c - --stats: what happened how often, and how long it took; the
  * statistics and pairs that other reports count by.
  */
-#include <inttypes.h>
-#include <stdio.h>
-
-#include "analysis/pairs.h"
-#include "analysis/stats.h"
-#include "common/xalloc.h"
 #include "tnfdump/origin.h"
 #include "tnfdump/pipeline.h"
 #include "tnfdump/text/pretty.h"
-#include "tnfdump/tnfdump.h"
 #include "tnfdump/report/report.h"
 #include "tnfdump/to/formats.h"
 

@@ -6,11 +6,7 @@
  * The line of an end has the duration in brackets.
  */
 
-#include "analysis/attrs.h"
 #include "analysis/json.h"
-#include "analysis/pairs.h"
-#include "common/map.h"
-#include "common/xalloc.h"
 #include "tnfdump/text/pretty.h"
 #include "tnfdump/report/report.h"
 #include "tnfdump/to/formats.h"

@@ -1,17 +1,11 @@
 /*
  * report-why.c - --why and --why-slow: the causes of an instance's duration.
  */
-#include <inttypes.h>
-
-#include "analysis/attrs.h"
 #include "analysis/json.h"
-#include "analysis/why.h"
-#include "common/xalloc.h"
 #include "tnfdump/hosts.h"
 #include "tnfdump/origin.h"
 #include "tnfdump/pipeline.h"
 #include "tnfdump/text/pretty.h"
-#include "tnfdump/tnfdump.h"
 #include "tnfdump/report/report.h"
 
 #define INSTANCES_MAX	10u	/* that --id prints */

@@ -4,7 +4,6 @@
 #ifndef TNFDUMP_REPORT_REPORT_H
 #define TNFDUMP_REPORT_REPORT_H
 
-#include "analysis/pairs.h"
 #include "analysis/stats.h"
 #include "analysis/why.h"
 #include "tnfdump/tnfdump.h"

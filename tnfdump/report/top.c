@@ -7,16 +7,11 @@
 #include <sys/ioctl.h>
 
 #include <poll.h>
-#include <stdio.h>
 #include <termios.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "common/proc.h"
-#include "common/xalloc.h"
 #include "tnfdump/pipeline.h"
 #include "tnfdump/text/pretty.h"
-#include "tnfdump/tnfdump.h"
 #include "tnfdump/report/report.h"
 
 #define LOOK_EVERY	1024	/* events, between looks at the clock */

@@ -2,14 +2,9 @@
  * template-find.c - the files of -t: a path, a name in the directories of templates, or
  * "default" for all that these have.
  */
-#include <errno.h>
 #include <glob.h>
-#include <stdio.h>
-#include <unistd.h>
 
-#include "common/xalloc.h"
 #include "tnfdump/template/template.h"
-#include "tnfdump/tnfdump.h"
 
 #define ETC_DIR		"/etc/tnf/fmt.d"
 #define SUFFIX		".fmt"

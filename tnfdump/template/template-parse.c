@@ -2,10 +2,8 @@
  * template-parse.c - the report language of -t FILE: parses text into statements.
  */
 #include <ctype.h>
-#include <stdarg.h>
 
 #include "common/text.h"
-#include "common/xalloc.h"
 #include "tnfdump/template/template.h"
 
 struct parser {

@@ -6,23 +6,15 @@
  * newlines.
  */
 #include <ctype.h>
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
 
-#include "analysis/attrs.h"
 #include "analysis/json.h"
 #include "analysis/match.h"
-#include "analysis/pretty-names.h"
 #include "analysis/timespec.h"
-#include "analysis/value.h"
 #include "common/map.h"
-#include "common/xalloc.h"
 #include "tnfdump/origin.h"
 #include "tnfdump/pipeline.h"
 #include "tnfdump/template/template.h"
 #include "tnfdump/text/pretty.h"
-#include "tnfdump/tnfdump.h"
 
 static void
 template_value_binary(struct out *o, uint64_t v)

@@ -6,17 +6,11 @@
  */
 #include <sys/mman.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <linux/futex.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "common/map.h"
-#include "common/xalloc.h"
 #include "tnfdump/origin.h"
 #include "tnfdump/text/pretty.h"
 #include "tnfdump/to/formats.h"

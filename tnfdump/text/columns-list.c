@@ -1,17 +1,12 @@
 /*
  * columns-list.c - the columns: one row each.
  */
-#include <stdio.h>
-
-#include "analysis/attrs.h"
 #include "tnfdump/hosts.h"
 #include "tnfdump/text/columns.h"
 #include "tnfdump/pipeline.h"
 #include "tnfdump/origin.h"
 #include "tnfdump/text/pretty.h"
 #include "analysis/timespec.h"
-#include "common/map.h"
-#include "common/xalloc.h"
 
 #define MS_WIDTH	16
 

@@ -1,15 +1,9 @@
 /*
  * columns.c - lines of columns that the user chooses.
  */
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "common/xalloc.h"
 #include "tnfdump/origin.h"
 #include "tnfdump/pipeline.h"
 #include "tnfdump/text/columns.h"
-#include "tnfdump/tnfdump.h"
 
 #define LIST_MAX	(sizeof(((struct columns *)0)->list) / sizeof(void *))
 #define WIDTH_MAX	200u

@@ -2,14 +2,9 @@
  * pretty.c - prints values as people read them, by names that we know or that the trace has.
  */
 #include <arpa/inet.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "analysis/json.h"
-#include "analysis/pretty-names.h"
-#include "analysis/value.h"
 #include "common/map.h"
-#include "common/xalloc.h"
 #include "tnfdump/origin.h"
 #include "tnfdump/text/pretty.h"
 

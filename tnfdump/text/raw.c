@@ -7,10 +7,8 @@
 #include <tnf/tnf.h>
 
 #include "common/map.h"
-#include "common/xalloc.h"
 #include "tnfdump/pipeline.h"
 #include "tnfdump/text/pretty.h"
-#include "tnfdump/tnfdump.h"
 
 #define LABEL		24u	/* columns of a member's name */
 #define TEXT_MAX	64u	/* of a reference that is kept as text */

@@ -5,11 +5,6 @@
  * made once, and so is the thread's as long as it does not change.  The rest of a line goes
  * straight into the buffer.
  */
-#include <stdio.h>
-
-#include "analysis/attrs.h"
-#include "common/out.h"
-#include "common/xalloc.h"
 #include "tnfdump/hosts.h"
 #include "tnfdump/text/columns.h"
 #include "tnfdump/text/pretty.h"

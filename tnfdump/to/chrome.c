@@ -6,10 +6,8 @@
  * overlap others (block I/O) an asynchronous one, every other event an instant.  The
  * states of each thread are slices of a row of their own.
  */
-#include "analysis/attrs.h"
 #include "analysis/json.h"
 #include "analysis/names.h"
-#include "common/xalloc.h"
 #include "tnfdump/hosts.h"
 #include "tnfdump/origin.h"
 #include "tnfdump/pipeline.h"

@@ -5,18 +5,10 @@
  * arguments.  Probes are described after all events have been seen.  Records and arrays
  * become JSON text.  An empty packet at the end declares the count of all lost events.
  */
-#include <sys/stat.h>
-
-#include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
-#include <unistd.h>
 
 #include "analysis/json.h"
-#include "analysis/attrs.h"
 #include "common/text.h"
-#include "common/xalloc.h"
-#include "tnfdump/tnfdump.h"
 #include "tnfdump/origin.h"
 #include "tnfdump/text/pretty.h"
 #include "tnfdump/to/formats.h"

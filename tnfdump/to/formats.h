@@ -7,8 +7,6 @@
 #ifndef TNFDUMP_TO_FORMATS_H
 #define TNFDUMP_TO_FORMATS_H
 
-#include "analysis/attrs.h"
-#include "analysis/pairs.h"
 #include "analysis/states.h"
 #include "analysis/stats.h"
 #include "analysis/why.h"

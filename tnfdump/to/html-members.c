@@ -5,11 +5,7 @@
  * The texts of numbers that --pretty names (a system call, a symbol, a device) lie beside
  * the column, once for each value, so that the page needs no knowledge of any kernel.
  */
-#include <inttypes.h>
-
-#include "analysis/attrs.h"
 #include "analysis/json.h"
-#include "common/xalloc.h"
 #include "tnfdump/hosts.h"
 #include "tnfdump/origin.h"
 #include "tnfdump/text/pretty.h"

@@ -2,9 +2,6 @@
  * html-spans.c - slices and states of an HTML report, sorted by thread and time, so that the
  * page finds any stretch of a lane by binary search in the columns themselves.
  */
-#include <stdlib.h>
-
-#include "common/xalloc.h"
 #include "tnfdump/text/pretty.h"
 #include "tnfdump/to/html.h"
 

@@ -2,10 +2,6 @@
  * html-why.c - who woke whom, and why slices took as long as they did: the answers of --why, for
  * the slowest slices of each name, and for all of them while there is room.
  */
-#include <stdlib.h>
-
-#include "analysis/why.h"
-#include "common/xalloc.h"
 #include "tnfdump/report/report.h"
 #include "tnfdump/to/html.h"
 

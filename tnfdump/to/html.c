@@ -4,17 +4,13 @@
  * The page from html/ is built into the program; the data are in it as base64 of a zlib stream
  * (html/data.js).
  */
-#include <inttypes.h>
 #include <zlib.h>
 
-#include "analysis/attrs.h"
 #include "analysis/json.h"
-#include "common/xalloc.h"
 #include "tnfdump/hosts.h"
 #include "tnfdump/html-page.h"
 #include "tnfdump/origin.h"
 #include "tnfdump/pipeline.h"
-#include "tnfdump/tnfdump.h"
 #include "tnfdump/to/formats.h"
 #include "tnfdump/to/html.h"
 

@@ -4,19 +4,14 @@
  * The first JSON line is about the files.  The columns of CSV are fixed, so that rows of different
  * probes go into one table; the last column has the arguments as one JSON object.
  */
-#include <inttypes.h>
-
-#include "analysis/attrs.h"
 #include "analysis/json.h"
 #include "analysis/timespec.h"
 #include "common/text.h"
-#include "common/xalloc.h"
 #include "format/core.h"
 #include "tnfdump/hosts.h"
 #include "tnfdump/origin.h"
 #include "tnfdump/text/columns.h"
 #include "tnfdump/text/pretty.h"
-#include "tnfdump/tnfdump.h"
 #include "tnfdump/to/formats.h"
 
 struct jsonl {

@@ -5,10 +5,6 @@
  * The event "fired" is in the trace of tnfwatch itself.  The span that fired had ended before tnfwatch
  * heard of it, so the spans that ended last are remembered.
  */
-#include <stdio.h>
-
-#include "analysis/attrs.h"
-#include "common/xalloc.h"
 #include "tnfdump/hosts.h"
 #include "tnfdump/origin.h"
 #include "tnfdump/to/otlp-spans.h"

@@ -12,11 +12,6 @@
  * and a second snapshot give the same ids.  The trace and the parent are the span of
  * OpenTelemetry in which the thread is (origin.h), or those of the program's TRACEPARENT.
  */
-#include <stdio.h>
-
-#include "analysis/attrs.h"
-#include "common/map.h"
-#include "common/xalloc.h"
 #include "tnfdump/hosts.h"
 #include "tnfdump/origin.h"
 #include "tnfdump/pipeline.h"

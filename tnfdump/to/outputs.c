@@ -1,11 +1,9 @@
 /*
  * outputs.c - the output formats, one row each, and code shared by several of them.
  */
-#include "common/xalloc.h"
 #include "tnfdump/hosts.h"
 #include "tnfdump/origin.h"
 #include "tnfdump/pipeline.h"
-#include "tnfdump/tnfdump.h"
 #include "tnfdump/report/report.h"
 #include "tnfdump/to/formats.h"
 

@@ -5,11 +5,8 @@
  * track; slices nest in their track.  Field numbers are those of Perfetto's
  * published protos (trace_packet, track_descriptor, track_event).
  */
-#include "analysis/attrs.h"
 #include "analysis/json.h"
 #include "analysis/names.h"
-#include "common/out.h"
-#include "common/xalloc.h"
 #include "tnfdump/hosts.h"
 #include "tnfdump/origin.h"
 #include "tnfdump/pipeline.h"

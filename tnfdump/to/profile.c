@@ -13,8 +13,6 @@
  */
 #include <zlib.h>
 
-#include "common/map.h"
-#include "common/xalloc.h"
 #include "tnfdump/hosts.h"
 #include "tnfdump/origin.h"
 #include "tnfdump/text/pretty.h"

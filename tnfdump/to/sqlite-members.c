@@ -11,11 +11,8 @@
  */
 #include <math.h>
 
-#include "analysis/attrs.h"
 #include "analysis/json.h"
-#include "analysis/why.h"
 #include "common/text.h"
-#include "common/xalloc.h"
 #include "tnfdump/origin.h"
 #include "tnfdump/text/pretty.h"
 #include "tnfdump/report/report.h"

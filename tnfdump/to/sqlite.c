@@ -4,19 +4,10 @@
  *
  * The database appears under its name complete or not at all.
  */
-#include <errno.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <unistd.h>
-
-#include "analysis/attrs.h"
-#include "common/map.h"
 #include "common/text.h"
-#include "common/xalloc.h"
 #include "tnfdump/hosts.h"
 #include "tnfdump/origin.h"
 #include "tnfdump/pipeline.h"
-#include "tnfdump/tnfdump.h"
 #include "tnfdump/to/formats.h"
 #include "tnfdump/to/sqlite.h"
 

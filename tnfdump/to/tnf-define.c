@@ -1,9 +1,6 @@
 /*
  * tnf-define.c - defines types and probes of the input when something first refers to them.
  */
-#include <string.h>
-
-#include "common/xalloc.h"
 #include "tnfdump/to/tnf-write.h"
 
 static int

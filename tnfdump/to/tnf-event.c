@@ -6,10 +6,6 @@
  * a reference of a record to itself, or to a record before it, is a permanent one: an
  * offset in the file.
  */
-#include <errno.h>
-#include <string.h>
-
-#include "common/xalloc.h"
 #include "tnfdump/to/tnf-write.h"
 
 #define NESTED_MAX 64		/* records of one event */

@@ -15,8 +15,6 @@
 
 #include <stdio.h>
 
-#include <tnf/stream.h>
-
 #include "analysis/attrs.h"
 #include "common/map.h"
 #include "format/core.h"

@@ -10,21 +10,10 @@
  *
  * With --redact tokens stand for texts: they tell only which texts are equal.
  */
-#include <sys/stat.h>
-
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
-
 #include "common/files.h"
-#include "common/xalloc.h"
 #include "format/attributes.h"
-#include "format/core.h"
 #include "libtnf/context-write.h"
 #include "tnfdump/origin.h"
-#include "tnfdump/tnfdump.h"
 #include "tnfdump/to/formats.h"
 #include "tnfdump/to/tnf-write.h"
 
