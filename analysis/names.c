@@ -42,16 +42,13 @@ stream_probe_has(tnf_stream_t *s, const char *probe, const char *member)
 /* Names to guess among, borrowed. */
 struct name_list {
 	const char **v;
-	size_t	 n, room;
+	size_t	 n;
 };
 
 static void
 name_list_add(struct name_list *l, const char *name)
 {
-	if (l->n + 1 >= l->room) {
-		l->room = l->room == 0 ? 64 : 2 * l->room;
-		l->v = tnf_xreallocarray(l->v, l->room, sizeof(*l->v));
-	}
+	l->v = tnf_xgrow(l->v, l->n + 1, sizeof(*l->v));
 	l->v[l->n++] = name;
 	l->v[l->n] = NULL;
 }

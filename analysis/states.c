@@ -242,9 +242,7 @@ release_held(struct states *s, struct thread *t)
 static void
 states_hold(struct states *s, struct thread *t, const struct state_span *span)
 {
-	if ((t->n_held & (t->n_held - 1)) == 0)		/* 0, 1, 2, 4, ... */
-		t->held = tnf_xreallocarray(t->held,
-		    t->n_held == 0 ? 1 : 2 * t->n_held, sizeof(*t->held));
+	t->held = tnf_xgrow(t->held, t->n_held, sizeof(*t->held));
 	t->held[t->n_held++] = *span;
 	s->n_held++;
 }

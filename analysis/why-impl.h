@@ -138,11 +138,6 @@ why_changes_of(const struct why *w, uint32_t id)
 	return t;
 }
 
-/* Makes room for one more element of a growing array. */
-#define WHY_ROOM(array, n)						\
-	((((n) & ((n) - 1)) == 0) ? (void)((array) = tnf_xreallocarray((array), \
-	    (n) == 0 ? 1 : 2 * (size_t)(n), sizeof(*(array)))) : (void)0)
-
 /* The index of the last element whose time is not after 'at'; n: there is none. */
 #define LAST_UNTIL(array, n, at) __extension__ ({			\
 	size_t low_ = 0, high_ = (n);					\

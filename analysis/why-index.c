@@ -52,9 +52,9 @@ why_new(const struct why_source *source)
 	tnf_map_init(&w->places, sizeof(struct place));
 	tnf_out_memory(&w->name);
 	w->complete = INT64_MIN;
-	WHY_ROOM(w->threads, 0);
+	w->threads = tnf_xgrow(w->threads, 0, sizeof(*w->threads));
 	w->threads[w->n_threads++] = (struct thread){ 0 };
-	WHY_ROOM(w->sleeps, 0);
+	w->sleeps = tnf_xgrow(w->sleeps, 0, sizeof(*w->sleeps));
 	w->sleeps[w->n_sleeps++] = (struct sleep_event){ 0 };
 	return w;
 }
@@ -130,7 +130,7 @@ value_of(const struct tnf_event *ev, int member)
 static uint32_t
 thread_new(struct why *w, unsigned host)
 {
-	WHY_ROOM(w->threads, w->n_threads);
+	w->threads = tnf_xgrow(w->threads, w->n_threads, sizeof(*w->threads));
 	w->threads[w->n_threads] = (struct thread){ .is.host = host };
 	return w->n_threads++;
 }
@@ -255,7 +255,7 @@ cpu_goes_to(struct cpu *c, uint32_t thread, int64_t time)
 		c->occupants[c->n - 1].thread = thread;
 		return;
 	}
-	WHY_ROOM(c->occupants, c->n);
+	c->occupants = tnf_xgrow(c->occupants, c->n, sizeof(*c->occupants));
 	c->occupants[c->n++] = (struct occupant){ time, thread };
 }
 
@@ -268,7 +268,7 @@ last_change(struct thread *t)
 static struct change *
 enter(struct thread *t, unsigned state, int64_t time, int cpu)
 {
-	WHY_ROOM(t->changes, t->n);
+	t->changes = tnf_xgrow(t->changes, t->n, sizeof(*t->changes));
 	t->changes[t->n] = (struct change){ .time = time, .state = (uint8_t)state,
 	    .cpu = (int16_t)cpu, .ending = t->ended };
 	return &t->changes[t->n++];
@@ -412,7 +412,7 @@ block_event(struct why *w, const struct meaning *m, uint32_t id, const struct tn
 		l->asleep = true;
 		cpu_goes_to(cpu_of(w, tnf_file_host(ev->file), ev->cpu), 0, ev->time);
 	}
-	WHY_ROOM(w->sleeps, w->n_sleeps);
+	w->sleeps = tnf_xgrow(w->sleeps, w->n_sleeps, sizeof(*w->sleeps));
 	w->sleeps[w->n_sleeps] = (struct sleep_event){ .probe = ev->probe, .pos = ev->pos };
 	/* A lock of a file that was refused is another one than this sleep is for. */
 	*(t->owner != 0 && value_of(ev, m->a) != t->lock ? &w->sleeps[w->n_sleeps].refused :
@@ -433,7 +433,7 @@ request_entry(struct why *w, const struct tnf_event *ev, uint64_t buf)
 static void
 request_begins(struct why *w, const struct meaning *m, uint32_t id, const struct tnf_event *ev)
 {
-	WHY_ROOM(w->requests, w->n_requests);
+	w->requests = tnf_xgrow(w->requests, w->n_requests, sizeof(*w->requests));
 	struct why_request *r = &w->requests[w->n_requests++];
 	*r = (struct why_request){ .device = value_of(ev, m->a), .block = value_of(ev, m->b),
 	    .buf = value_of(ev, m->c), .start = ev->time, .end = INT64_MAX, .thread = id,
@@ -561,7 +561,7 @@ sample_event(struct why *w, uint32_t id, const struct tnf_event *ev)
 
 	if (id == 0)
 		return;
-	WHY_ROOM(t->samples, t->n_samples);
+	t->samples = tnf_xgrow(t->samples, t->n_samples, sizeof(*t->samples));
 	t->samples[t->n_samples++] = (struct sample){ ev->time, ev->probe, ev->pos };
 }
 
@@ -724,7 +724,7 @@ why_received(struct why *w, const struct tnf_event *ev, const void *key, size_t 
 
 	if (m == NULL)
 		return;
-	WHY_ROOM(t->receipts, t->n_receipts);
+	t->receipts = tnf_xgrow(t->receipts, t->n_receipts, sizeof(*t->receipts));
 	t->receipts[t->n_receipts++] = (struct receipt){ ev->time, m->time, m->sender };
 }
 

@@ -11,7 +11,7 @@
    values. */
 struct steps {
 	struct why_step *step;
-	uint32_t n, room;
+	uint32_t n;
 };
 
 /* For a probe: the first rule all of whose members it has, and their indexes. */
@@ -30,7 +30,7 @@ struct pair {
 struct why_pairs {
 	struct why *w;
 	struct why_instance *all;
-	size_t	 n, room;
+	size_t	 n;
 	struct why_instance **chosen;
 	size_t	 n_chosen;
 	uint64_t left_out;
@@ -154,20 +154,14 @@ note_step(struct why_pairs *p, uint32_t key, const struct tnf_event *ev)
 {
 	struct steps *s = &p->steps[key];
 
-	if (s->n == s->room) {
-		s->room = s->room == 0 ? 4 : 2 * s->room;
-		s->step = tnf_xreallocarray(s->step, s->room, sizeof(*s->step));
-	}
+	s->step = tnf_xgrow(s->step, s->n, sizeof(*s->step));
 	s->step[s->n++] = (struct why_step){ ev->time, why_writer(p->w, ev) };
 }
 
 static void
 note_instance(struct why_pairs *p, const struct pair_slice *s, uint32_t key)
 {
-	if (p->n == p->room) {
-		p->room = p->room == 0 ? 64 : 2 * p->room;
-		p->all = tnf_xreallocarray(p->all, p->room, sizeof(*p->all));
-	}
+	p->all = tnf_xgrow(p->all, p->n, sizeof(*p->all));
 	p->all[p->n++] = (struct why_instance){ s->name, *s->start, s->duration,
 	    (uint32_t)(uintptr_t)*s->user, key };
 	struct pair *pair = tnf_xmap_put(&p->pairs, &s->name, sizeof(s->name), NULL);

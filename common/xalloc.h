@@ -31,6 +31,12 @@ tnf_autofree(void *variable)
 /* Allocates zeroed memory, at least one byte. */
 void *tnf_xcalloc(size_t n, size_t size);
 void *tnf_xreallocarray(void *, size_t n, size_t size);
+/* Makes room for one more than n in an array that grows by doubling. */
+static inline void *
+tnf_xgrow(void *array, size_t n, size_t size)
+{
+	return (n & (n - 1)) != 0 ? array : tnf_xreallocarray(array, n == 0 ? 1 : 2 * n, size);
+}
 /* Copies a string up to its NUL, or to the given number of characters. */
 char *tnf_xstrndup(const char *, size_t);
 char *tnf_xstrdup(const char *);

@@ -224,7 +224,7 @@ live_comm(struct live *l, int32_t tid)
 /* The addresses at which functions begin. */
 struct live_functions {
 	uint64_t *addr;
-	size_t	 n, room;
+	size_t	 n;
 };
 
 static bool
@@ -234,10 +234,7 @@ live_add_function(void *arg, const struct kallsym *sym)
 
 	if (sym->address == 0 || strchr("tTwW", sym->type) == NULL)
 		return true;
-	if (l->n == l->room) {
-		l->room = l->room == 0 ? 1 << 17 : 2 * l->room;
-		l->addr = tnf_xreallocarray(l->addr, l->room, sizeof *l->addr);
-	}
+	l->addr = tnf_xgrow(l->addr, l->n, sizeof *l->addr);
 	l->addr[l->n++] = sym->address;
 	return true;
 }

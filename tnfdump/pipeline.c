@@ -129,7 +129,7 @@ pipeline_put(struct dump *d, const struct tnf_event *ev)
  */
 struct reverse {
 	struct tnf_event *v;
-	size_t	 n, room;
+	size_t	 n;
 };
 
 int
@@ -143,10 +143,7 @@ reverse_set(struct dump *d, const char *arg)
 static void
 reverse_add(struct reverse *r, const struct tnf_event *ev)
 {
-	if (r->n == r->room) {
-		r->room = r->room == 0 ? 1024 : r->room * 2;
-		r->v = tnf_xreallocarray(r->v, r->room, sizeof(r->v[0]));
-	}
+	r->v = tnf_xgrow(r->v, r->n, sizeof(r->v[0]));
 	r->v[r->n++] = *ev;
 }
 

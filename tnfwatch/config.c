@@ -101,8 +101,6 @@ config_value_done(struct config_reader *r)
 	r->key = r->value = NULL;
 }
 
-#define GROW(list, n)	tnf_xreallocarray((list), (n) + 1, sizeof *(list))
-
 static size_t
 process_section(struct config *c, const char *name)
 {
@@ -110,7 +108,7 @@ process_section(struct config *c, const char *name)
 
 	if (p != NULL)
 		return (size_t)(p - c->process);
-	c->process = GROW(c->process, c->n_processes);
+	c->process = tnf_xgrow(c->process, c->n_processes, sizeof *c->process);
 	c->process[c->n_processes] = (struct config_process){ .name = tnf_xstrdup(name),
 	    .size = 16 << 20 };
 	return c->n_processes++;
@@ -122,7 +120,7 @@ file_section(struct config *c, const char *name)
 	for (size_t i = 0; i < c->n_files; i++)
 		if (strcmp(c->files[i].name, name) == 0)
 			return i;
-	c->files = GROW(c->files, c->n_files);
+	c->files = tnf_xgrow(c->files, c->n_files, sizeof *c->files);
 	c->files[c->n_files] = (struct config_file){ .name = tnf_xstrdup(name) };
 	return c->n_files++;
 }
@@ -134,7 +132,7 @@ section_of_trigger(struct config *c, const char *name)
 
 	if (i >= 0)
 		return (size_t)i;
-	c->trigger = GROW(c->trigger, c->n_triggers);
+	c->trigger = tnf_xgrow(c->trigger, c->n_triggers, sizeof *c->trigger);
 	c->trigger[c->n_triggers] = (struct config_trigger){ .name = tnf_xstrdup(name),
 	    .after = 5 * SECOND };
 	return c->n_triggers++;

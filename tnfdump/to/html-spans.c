@@ -54,10 +54,6 @@ struct html_spans {
 	int64_t		 first;
 };
 
-#define ROOM(array, n)							\
-	((((n) & ((n) - 1)) == 0) ? (void)((array) = tnf_xreallocarray((array), \
-	    (n) == 0 ? 1 : 2 * (n), sizeof(*(array)))) : (void)0)
-
 struct html_spans *
 html_spans_new(struct html_threads *threads)
 {
@@ -84,7 +80,7 @@ html_spans_slice(struct html_spans *h, const struct pair_slice *s, uint32_t thre
 {
 	const char *name = pretty_slice_name(s);
 
-	ROOM(h->slices, h->n_slices);
+	h->slices = tnf_xgrow(h->slices, h->n_slices, sizeof(*h->slices));
 	h->slices[h->n_slices] = (struct slice){ s->start->time, s->duration, thread,
 	    html_strings_number(&h->names, name, strlen(name)) - 1, begin, end,
 	    (uint32_t)h->n_slices, s->rule->async, 0 };
@@ -96,7 +92,7 @@ html_spans_state(struct html_spans *h, const struct state_span *s)
 {
 	bool known = s->pid != 0 || s->lwpid != 0;
 
-	ROOM(h->states, h->n_states);
+	h->states = tnf_xgrow(h->states, h->n_states, sizeof(*h->states));
 	h->states[h->n_states++] = (struct state){ s->start, s->duration,
 	    html_thread(h->threads, (struct html_thread_key){ s->pid, s->lwpid,
 	    known ? 0 : s->tid, s->host }, NULL), (uint8_t)s->state };

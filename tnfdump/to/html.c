@@ -370,9 +370,7 @@ html_put_event(struct html *h, const struct tnf_event *ev)
 	uint32_t probe = html_members_probe(h->members, ev);
 
 	if (h->d->filters != NULL) {
-		if ((h->n & (h->n - 1)) == 0)
-			h->fed_at = tnf_xreallocarray(h->fed_at, h->n == 0 ? 1 : 2 * h->n,
-			    sizeof(*h->fed_at));
+		h->fed_at = tnf_xgrow(h->fed_at, h->n, sizeof(*h->fed_at));
 		h->fed_at[h->n] = h->fed;
 	}
 	h->n++;

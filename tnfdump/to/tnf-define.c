@@ -6,10 +6,7 @@
 static int
 new_def(struct tnf_writer *w, const char *name, enum tnf_core meta)
 {
-	if (w->n_defs == w->max_defs) {
-		w->max_defs = w->max_defs == 0 ? 128 : w->max_defs * 2;
-		w->defs = tnf_xreallocarray(w->defs, w->max_defs, sizeof(*w->defs));
-	}
+	w->defs = tnf_xgrow(w->defs, w->n_defs, sizeof(*w->defs));
 	w->defs[w->n_defs] = (struct tnfw_def){ .name = name, .meta = meta };
 	return (int)w->n_defs++;
 }

@@ -59,7 +59,7 @@ struct tnf_writer {
 	struct tnf_definer definer;
 	char		*nowhere;	/* scratch when a block cannot be had */
 	struct tnfw_def	*defs;
-	unsigned	 n_defs, max_defs;
+	unsigned	 n_defs;
 	struct map	 types;		/* const struct tnf_type * of the input -> int */
 	unsigned	 depth;		/* of types that are being defined */
 	bool		 too_large;	/* a definition that is needed is too large */
