@@ -8,10 +8,6 @@
  * thread does until the span ends is in the span, in the kernel's trace as well.
  */
 #include "analysis/match.h"
-#include "tnfdump/hosts.h"
-#include "tnfdump/origin.h"
-#include "tnfdump/pipeline.h"
-#include "tnfdump/text/pretty.h"
 #include "tnfdump/to/formats.h"
 
 struct worker {

@@ -17,8 +17,6 @@
 #include <signal.h>
 
 #include "common/files.h"
-#include "tnfdump/origin.h"
-#include "tnfdump/pipeline.h"
 #include "tnfdump/report/report.h"
 
 #define FORMAT	"tnfdump cursor 1\ntrace %" PRId64 " %" PRIx64 "\nevent %" PRId64 " %u\n"

@@ -13,8 +13,6 @@
 
 #include "common/elf-file.h"
 #include "common/files.h"
-#include "tnfdump/origin.h"
-#include "tnfdump/pipeline.h"
 #include "tnfdump/report/report.h"
 
 #define PIECE	65536u

@@ -6,7 +6,6 @@
 #include "analysis/timespec.h"
 #include "common/text.h"
 #include "tnfdump/hosts.h"
-#include "tnfdump/pipeline.h"
 #include "tnfdump/template/template.h"
 #include "tnfdump/text/columns.h"
 #include "tnfdump/report/report.h"

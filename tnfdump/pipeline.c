@@ -3,10 +3,8 @@
  */
 #include "analysis/json.h"
 #include "tnfdump/hosts.h"
-#include "tnfdump/origin.h"
 #include "tnfdump/pipeline.h"
 #include "tnfdump/report/report.h"
-#include "tnfdump/text/pretty.h"
 
 struct filter *
 pipeline_add_filter(struct dump *d, const struct filter *filter, size_t arg_size)

@@ -19,8 +19,6 @@
 #include "common/files.h"
 #include "common/text.h"
 #include "tnfdump/hosts.h"
-#include "tnfdump/origin.h"
-#include "tnfdump/pipeline.h"
 #include "tnfdump/text/columns.h"
 #include "tnfdump/tnfdump.h"
 #include "tnfdump/report/report.h"

@@ -3,10 +3,8 @@
  */
 #include <sys/mman.h>
 
-
 #include "analysis/json.h"
 #include "tnfwatch/daemon.h"
-#include "tnfwatch/watch.h"
 
 #define WEBHOOK_S	"30"	/* curl gives up then */
 #define FREEZE_S	5	/* a process that cannot be frozen until then is not */

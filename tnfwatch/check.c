@@ -8,7 +8,6 @@
 #include "common/text.h"
 #include "format/selector.h"
 #include "tnfwatch/daemon.h"
-#include "tnfwatch/watch.h"
 
 #ifdef HAVE_KERNEL
 #include "kernel-probes/catalogue.h"

@@ -8,7 +8,6 @@
 #include "common/proc.h"
 #include "tnfwatch/daemon.h"
 #include "tnfwatch/history.h"
-#include "tnfwatch/watch.h"
 
 #define CONTROL_WORDS	8
 #define PATIENCE_MS	200	/* of the daemon, with one who asks */

@@ -6,7 +6,6 @@
 
 #include "tnfwatch/daemon.h"
 #include "tnfwatch/history.h"
-#include "tnfwatch/watch.h"
 
 #define KERNEL_RETRY	(5 * SECOND)
 #define ENDED_TELL	(200 * MS)	/* triggers hear of an end so much later: the connector has told the status by then */

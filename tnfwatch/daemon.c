@@ -11,7 +11,6 @@
 
 #include "tnfwatch/daemon.h"
 #include "tnfwatch/segment.h"
-#include "tnfwatch/watch.h"
 #include "tnfwatch/webhook.h"
 
 #define SIGNAL_TRIGGER	"signal"	/* what SIGUSR1 fires */

@@ -1,5 +1,5 @@
 /*
- * daemon.h - all that runs, in one place.
+ * daemon.h - all that runs, in one place.  watch.h comes with it.
  */
 #ifndef TNFWATCH_DAEMON_H
 #define TNFWATCH_DAEMON_H
@@ -10,6 +10,7 @@
 #include "tnfwatch/config.h"
 #include "tnfwatch/incident.h"
 #include "tnfwatch/source.h"
+#include "tnfwatch/watch.h"
 
 /*
  * The taker attaches to processes.

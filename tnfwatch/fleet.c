@@ -2,7 +2,6 @@
  * fleet.c - the processes of tnffleet that the daemon starts.
  */
 #include "tnfwatch/daemon.h"
-#include "tnfwatch/watch.h"
 
 #define AGAIN		(10 * SECOND)	/* from one start to the next, at first ... */
 #define AGAIN_MAX	(600 * SECOND)	/* ... and of one that ends again and again */

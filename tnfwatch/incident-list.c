@@ -10,7 +10,6 @@
 #include <sys/file.h>
 
 #include "tnfwatch/daemon.h"
-#include "tnfwatch/watch.h"
 
 #define REMOVED	".rm-"
 

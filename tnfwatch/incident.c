@@ -15,7 +15,6 @@
 #include "tnfwatch/daemon.h"
 #include "tnfwatch/history.h"
 #include "tnfwatch/segment.h"
-#include "tnfwatch/watch.h"
 #include "tnfwatch/webhook.h"
 
 #define INDENT	"  "

@@ -3,7 +3,6 @@
  *
  * The copy is made as by tnfxtract; blocks that are in segments already are left out.
  */
-#include "common/files.h"
 #include "libtnf/context-write.h"
 #include "tnfwatch/history.h"
 #include "tnfwatch/source.h"

@@ -6,7 +6,6 @@
 #include <sys/resource.h>
 
 #include "tnfwatch/daemon.h"
-#include "tnfwatch/watch.h"
 
 /* The labels of a metric, in braces; "": it has none. */
 static void

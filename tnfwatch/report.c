@@ -5,7 +5,6 @@
 #include <sys/resource.h>
 
 #include "tnfwatch/daemon.h"
-#include "tnfwatch/watch.h"
 
 #define TEMP	".report"
 

@@ -9,7 +9,6 @@
 #include <tnf/probe.h>
 
 #include "tnfwatch/daemon.h"
-#include "tnfwatch/watch.h"
 
 void
 notify(const char *text)

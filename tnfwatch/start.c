@@ -10,7 +10,6 @@
 
 #include "common/proc.h"
 #include "tnfwatch/daemon.h"
-#include "tnfwatch/watch.h"
 
 #define NAME	"start"
 

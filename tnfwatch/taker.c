@@ -13,7 +13,6 @@
 
 #include "common/proc.h"
 #include "tnfwatch/daemon.h"
-#include "tnfwatch/watch.h"
 
 #define CHILDREN_MAX	4	/* that attach at the same time */
 #define SCAN_MS		1000	/* without the connector */

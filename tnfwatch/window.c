@@ -5,7 +5,6 @@
 
 #include "analysis/json.h"
 #include "tnfwatch/daemon.h"
-#include "tnfwatch/watch.h"
 
 #define QUESTIONS_MAX	(FIRINGS_MAX / 2)
 #define TRACE_DIGITS	32u

@@ -15,12 +15,7 @@
 #include <sys/time.h>
 #include <sys/wait.h>
 
-#include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "tnfxtract/image.h"
 

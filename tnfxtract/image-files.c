@@ -9,9 +9,6 @@
  */
 #include <sys/mman.h>
 
-#include <errno.h>
-#include <string.h>
-
 #include "tnfxtract/image.h"
 #include "tnfxtract/snapshot.h"
 

@@ -10,9 +10,6 @@
  */
 #include <sys/mman.h>
 
-#include <errno.h>
-#include <unistd.h>
-
 #include "common/map.h"
 #include "format/core.h"
 #include "tnfxtract/image.h"

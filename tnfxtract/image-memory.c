@@ -8,8 +8,6 @@
 #include <sys/utsname.h>
 
 #include <elf.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "tnfxtract/image.h"
 

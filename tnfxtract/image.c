@@ -4,9 +4,7 @@
 #include <elf.h>
 #include <endian.h>
 #include <stdio.h>
-#include <stdlib.h>
 
-#include "common/files.h"
 #include "tnfxtract/image.h"
 
 #define NOTES_MAX	(1u << 20)

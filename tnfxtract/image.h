@@ -1,16 +1,15 @@
 /*
- * image.h - finds a kernel buffer in the memory image of a crashed machine.
+ * image.h - finds a kernel buffer in the memory image of a crashed machine.  common/files.h and
+ * <stdlib.h> come with it.
  */
 #ifndef TNFXTRACT_IMAGE_H
 #define TNFXTRACT_IMAGE_H
 
-#include <sys/types.h>
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include <stdlib.h>
 
 #include <tnf/com.h>
+
+#include "common/files.h"
 
 /* A piece of memory in the image. */
 struct image_part {

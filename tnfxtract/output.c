@@ -10,7 +10,6 @@
 #include <sys/sendfile.h>
 
 #include <limits.h>
-#include <stdlib.h>
 
 #include "tnfxtract/source.h"
 

@@ -3,8 +3,6 @@
  * definitions that the image lacks, and writes trace files of processes from the image to a
  * directory.
  */
-#include <stdlib.h>
-
 #include "common/proc.h"
 #include "kernel-probes/catalogue.h"
 #include "tnfxtract/source.h"

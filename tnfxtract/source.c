@@ -3,7 +3,6 @@
  */
 #include <inttypes.h>
 #include <sched.h>
-#include <stdlib.h>
 
 #include "common/proc.h"
 #include "kernel-probes/kernel_probes.h"

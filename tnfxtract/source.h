@@ -6,7 +6,6 @@
 
 #include <pthread.h>
 
-#include "common/files.h"
 #include "libtnf/context-write.h"
 #include "tnfxtract/image.h"
 

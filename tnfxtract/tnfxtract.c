@@ -11,7 +11,6 @@
 #include <getopt.h>
 #include <glob.h>
 #include <signal.h>
-#include <stdlib.h>
 
 #include "common/proc.h"
 #include "common/text.h"

@@ -5,9 +5,6 @@
  * matched by their text.
  */
 #include "common/text.h"
-#include "tnfdump/origin.h"
-#include "tnfdump/pipeline.h"
-#include "tnfdump/text/pretty.h"
 #include "tnfdump/report/report.h"
 
 enum figure {

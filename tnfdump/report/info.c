@@ -1,12 +1,8 @@
 /*
  * info.c - the files in figures (--info), for people and as JSON.
  */
-#include <time.h>
-
 #include "analysis/json.h"
 #include "analysis/names.h"
-#include "tnfdump/pipeline.h"
-#include "tnfdump/text/pretty.h"
 #include "tnfdump/report/report.h"
 
 #define INFO_CPUS_MAX	8192	/* higher numbers have no figures of their own */

@@ -6,9 +6,6 @@
  * in between whose sectors lie in the request.  A request that the kernel splits has several of
  * them, and one of them that serves several requests, which were merged, is in each chain.
  */
-#include "analysis/json.h"
-#include "tnfdump/pipeline.h"
-#include "tnfdump/text/pretty.h"
 #include "tnfdump/report/report.h"
 #include "tnfdump/to/formats.h"
 

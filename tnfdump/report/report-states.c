@@ -5,10 +5,6 @@
  * CPU.  A thread is printed if filters keep an event that it has written, at whatever time;
  * filters of time choose the part of its states that counts.
  */
-#include "tnfdump/hosts.h"
-#include "tnfdump/origin.h"
-#include "tnfdump/pipeline.h"
-#include "tnfdump/text/pretty.h"
 #include "tnfdump/to/formats.h"
 
 struct account {

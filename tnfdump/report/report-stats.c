@@ -2,9 +2,6 @@
  * report-stats.c - --stats: what happened how often, and how long it took; the
  * statistics and pairs that other reports count by.
  */
-#include "tnfdump/origin.h"
-#include "tnfdump/pipeline.h"
-#include "tnfdump/text/pretty.h"
 #include "tnfdump/report/report.h"
 #include "tnfdump/to/formats.h"
 

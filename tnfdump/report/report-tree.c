@@ -6,8 +6,6 @@
  * The line of an end has the duration in brackets.
  */
 
-#include "analysis/json.h"
-#include "tnfdump/text/pretty.h"
 #include "tnfdump/report/report.h"
 #include "tnfdump/to/formats.h"
 

@@ -3,9 +3,6 @@
  */
 #include "analysis/json.h"
 #include "tnfdump/hosts.h"
-#include "tnfdump/origin.h"
-#include "tnfdump/pipeline.h"
-#include "tnfdump/text/pretty.h"
 #include "tnfdump/report/report.h"
 
 #define INSTANCES_MAX	10u	/* that --id prints */

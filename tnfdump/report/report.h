@@ -1,12 +1,15 @@
 /*
- * report.h - the reports and their options: statistics, --info, --diff, --top, --why.
+ * report.h - the reports and their options: statistics, --info, --diff, --top, --why.  The headers
+ * that most reports need come with it.
  */
 #ifndef TNFDUMP_REPORT_REPORT_H
 #define TNFDUMP_REPORT_REPORT_H
 
 #include "analysis/stats.h"
 #include "analysis/why.h"
-#include "tnfdump/tnfdump.h"
+#include "tnfdump/origin.h"
+#include "tnfdump/pipeline.h"
+#include "tnfdump/text/pretty.h"
 
 int stats_set(struct dump *, const char *list);
 int pair_set(struct dump *, const char *rule);

@@ -9,9 +9,6 @@
 #include <poll.h>
 #include <termios.h>
 
-#include "common/proc.h"
-#include "tnfdump/pipeline.h"
-#include "tnfdump/text/pretty.h"
 #include "tnfdump/report/report.h"
 
 #define LOOK_EVERY	1024	/* events, between looks at the clock */

@@ -11,8 +11,6 @@
 #include <fcntl.h>
 #include <linux/futex.h>
 
-#include "tnfdump/origin.h"
-#include "tnfdump/text/pretty.h"
 #include "tnfdump/to/formats.h"
 
 struct call {

@@ -5,9 +5,7 @@
  * made once, and so is the thread's as long as it does not change.  The rest of a line goes
  * straight into the buffer.
  */
-#include "tnfdump/hosts.h"
 #include "tnfdump/text/columns.h"
-#include "tnfdump/text/pretty.h"
 #include "tnfdump/to/formats.h"
 
 #define LINE16	"----------------"

@@ -6,12 +6,7 @@
  * overlap others (block I/O) an asynchronous one, every other event an instant.  The
  * states of each thread are slices of a row of their own.
  */
-#include "analysis/json.h"
 #include "analysis/names.h"
-#include "tnfdump/hosts.h"
-#include "tnfdump/origin.h"
-#include "tnfdump/pipeline.h"
-#include "tnfdump/text/pretty.h"
 #include "tnfdump/to/formats.h"
 
 struct chrome {

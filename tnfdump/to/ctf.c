@@ -7,10 +7,7 @@
  */
 #include <fcntl.h>
 
-#include "analysis/json.h"
 #include "common/text.h"
-#include "tnfdump/origin.h"
-#include "tnfdump/text/pretty.h"
 #include "tnfdump/to/formats.h"
 
 #define CTF_MAGIC		0xc1fc1fc1u

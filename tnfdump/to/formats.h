@@ -2,15 +2,19 @@
  * formats.h - the output formats.
  *
  * Each format is one file here, in tnfdump/text/ or tnfdump/report/, and a row in
- * outputs.c.
+ * outputs.c.  The headers that most formats need come with this one.
  */
 #ifndef TNFDUMP_TO_FORMATS_H
 #define TNFDUMP_TO_FORMATS_H
 
+#include "analysis/json.h"
 #include "analysis/states.h"
 #include "analysis/stats.h"
 #include "analysis/why.h"
-#include "tnfdump/tnfdump.h"
+#include "tnfdump/hosts.h"
+#include "tnfdump/origin.h"
+#include "tnfdump/pipeline.h"
+#include "tnfdump/text/pretty.h"
 
 #define FORMAT(name)							\
 	int name ## _begin(struct dump *);				\

@@ -5,10 +5,6 @@
  * The texts of numbers that --pretty names (a system call, a symbol, a device) lie beside
  * the column, once for each value, so that the page needs no knowledge of any kernel.
  */
-#include "analysis/json.h"
-#include "tnfdump/hosts.h"
-#include "tnfdump/origin.h"
-#include "tnfdump/text/pretty.h"
 #include "tnfdump/to/formats.h"
 #include "tnfdump/to/html.h"
 

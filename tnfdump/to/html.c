@@ -6,11 +6,7 @@
  */
 #include <zlib.h>
 
-#include "analysis/json.h"
-#include "tnfdump/hosts.h"
 #include "tnfdump/html-page.h"
-#include "tnfdump/origin.h"
-#include "tnfdump/pipeline.h"
 #include "tnfdump/to/formats.h"
 #include "tnfdump/to/html.h"
 

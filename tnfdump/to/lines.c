@@ -4,14 +4,10 @@
  * The first JSON line is about the files.  The columns of CSV are fixed, so that rows of different
  * probes go into one table; the last column has the arguments as one JSON object.
  */
-#include "analysis/json.h"
 #include "analysis/timespec.h"
 #include "common/text.h"
 #include "format/core.h"
-#include "tnfdump/hosts.h"
-#include "tnfdump/origin.h"
 #include "tnfdump/text/columns.h"
-#include "tnfdump/text/pretty.h"
 #include "tnfdump/to/formats.h"
 
 struct jsonl {

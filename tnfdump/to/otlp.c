@@ -12,10 +12,6 @@
  * and a second snapshot give the same ids.  The trace and the parent are the span of
  * OpenTelemetry in which the thread is (origin.h), or those of the program's TRACEPARENT.
  */
-#include "tnfdump/hosts.h"
-#include "tnfdump/origin.h"
-#include "tnfdump/pipeline.h"
-#include "tnfdump/text/pretty.h"
 #include "tnfdump/report/report.h"
 #include "tnfdump/to/formats.h"
 #include "tnfdump/to/otlp-spans.h"

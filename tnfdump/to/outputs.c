@@ -1,9 +1,6 @@
 /*
  * outputs.c - the output formats, one row each, and code shared by several of them.
  */
-#include "tnfdump/hosts.h"
-#include "tnfdump/origin.h"
-#include "tnfdump/pipeline.h"
 #include "tnfdump/report/report.h"
 #include "tnfdump/to/formats.h"
 

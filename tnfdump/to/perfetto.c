@@ -5,12 +5,7 @@
  * track; slices nest in their track.  Field numbers are those of Perfetto's
  * published protos (trace_packet, track_descriptor, track_event).
  */
-#include "analysis/json.h"
 #include "analysis/names.h"
-#include "tnfdump/hosts.h"
-#include "tnfdump/origin.h"
-#include "tnfdump/pipeline.h"
-#include "tnfdump/text/pretty.h"
 #include "tnfdump/to/formats.h"
 #include "tnfdump/to/protobuf.h"
 

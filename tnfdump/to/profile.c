@@ -13,9 +13,6 @@
  */
 #include <zlib.h>
 
-#include "tnfdump/hosts.h"
-#include "tnfdump/origin.h"
-#include "tnfdump/text/pretty.h"
 #include "tnfdump/to/formats.h"
 #include "tnfdump/to/protobuf.h"
 

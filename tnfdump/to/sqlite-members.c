@@ -13,8 +13,6 @@
 
 #include "analysis/json.h"
 #include "common/text.h"
-#include "tnfdump/origin.h"
-#include "tnfdump/text/pretty.h"
 #include "tnfdump/report/report.h"
 #include "tnfdump/to/sqlite.h"
 

@@ -5,9 +5,6 @@
  * The database appears under its name complete or not at all.
  */
 #include "common/text.h"
-#include "tnfdump/hosts.h"
-#include "tnfdump/origin.h"
-#include "tnfdump/pipeline.h"
 #include "tnfdump/to/formats.h"
 #include "tnfdump/to/sqlite.h"
 

@@ -13,7 +13,6 @@
 #include "common/files.h"
 #include "format/attributes.h"
 #include "libtnf/context-write.h"
-#include "tnfdump/origin.h"
 #include "tnfdump/to/formats.h"
 #include "tnfdump/to/tnf-write.h"
 
