@@ -240,14 +240,6 @@ release_held(struct states *s, struct thread *t)
 }
 
 static void
-states_hold(struct states *s, struct thread *t, const struct state_span *span)
-{
-	t->held = tnf_xgrow(t->held, t->n_held, sizeof(*t->held));
-	t->held[t->n_held++] = *span;
-	s->n_held++;
-}
-
-static void
 states_leave(struct states *s, struct thread *t, int64_t now)
 {
 	struct state_span span = { t->id, t->tid, t->pid, t->lwpid, t->state,
@@ -258,9 +250,11 @@ states_leave(struct states *s, struct thread *t, int64_t now)
 		t->user = NULL;
 	}
 	if (t->known && now >= t->since && s->span != NULL) {
-		if ((s->sieve && !t->chosen) || (t->lwpid == 0 && s->n_held < HELD_MAX))
-			states_hold(s, t, &span);
-		else
+		if ((s->sieve && !t->chosen) || (t->lwpid == 0 && s->n_held < HELD_MAX)) {
+			t->held = tnf_xgrow(t->held, t->n_held, sizeof(*t->held));
+			t->held[t->n_held++] = span;
+			s->n_held++;
+		} else
 			states_put(s, &span);
 	}
 	t->known = false;

@@ -73,13 +73,6 @@ histogram_add(struct histogram *h, int64_t ns)
 	h->count++;
 }
 
-static void
-histogram_free(struct histogram *h)
-{
-	free(h->value);
-	h->value = NULL;
-}
-
 int64_t
 histogram_mean(const struct histogram *h)
 {
@@ -391,7 +384,7 @@ stats_free(struct stats *s)
 	if (s == NULL)
 		return;
 	for (size_t at = 0; (r = tnf_map_next(&s->rows[true], &at, NULL, NULL)) != NULL; )
-		histogram_free(&r->took);
+		free(r->took.value);
 	tnf_map_free(&s->rows[false]);
 	tnf_map_free(&s->rows[true]);
 	for (unsigned i = 0; i < s->n_by; i++) {

@@ -150,15 +150,6 @@ steps_of(struct why_pairs *p, const struct tnf_event *ev)
 }
 
 static void
-note_step(struct why_pairs *p, uint32_t key, const struct tnf_event *ev)
-{
-	struct steps *s = &p->steps[key];
-
-	s->step = tnf_xgrow(s->step, s->n, sizeof(*s->step));
-	s->step[s->n++] = (struct why_step){ ev->time, why_writer(p->w, ev) };
-}
-
-static void
 note_instance(struct why_pairs *p, const struct pair_slice *s, uint32_t key)
 {
 	p->all = tnf_xgrow(p->all, p->n, sizeof(*p->all));
@@ -181,8 +172,11 @@ why_pairs_feed(struct why_pairs *p, const struct tnf_event *ev, enum pair_role r
 		*s->user = (void *)(uintptr_t)why_writer(p->w, ev);
 	}
 	key = p->n_rules > 0 ? steps_of(p, ev) : 0;
-	if (key != 0)
-		note_step(p, key, ev);
+	if (key != 0) {
+		struct steps *steps = &p->steps[key];
+		steps->step = tnf_xgrow(steps->step, steps->n, sizeof(*steps->step));
+		steps->step[steps->n++] = (struct why_step){ ev->time, why_writer(p->w, ev) };
+	}
 	if (role == PAIR_END && s->rule != NULL && s->kept)
 		note_instance(p, s, s->rule->text != NULL ? key : 0);
 }

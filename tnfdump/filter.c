@@ -212,23 +212,6 @@ spans_feed(struct spans *s, struct dump *d, const struct tnf_event *ev)
 	}
 }
 
-/* The duration of what the event ends; false: it ends nothing. */
-static bool
-spans_duration(const struct spans *s, int64_t *ns)
-{
-	if (s == NULL || !s->ends)
-		return false;
-	*ns = s->took;
-	return true;
-}
-
-/* Is the event in the i-th within()? */
-static bool
-spans_within(const struct spans *s, unsigned i)
-{
-	return s != NULL && i < s->n && s->within[i].now;
-}
-
 const char *
 fact_comm(void *arg, const struct tnf_event *ev)
 {
@@ -292,13 +275,20 @@ want_around(void *arg)
 static bool
 duration_of(void *arg, const struct tnf_event *ev, int64_t *ns)
 {
-	return spans_duration(((struct dump *)arg)->spans, ns);
+	const struct spans *s = ((struct dump *)arg)->spans;
+
+	if (s == NULL || !s->ends)
+		return false;
+	*ns = s->took;
+	return true;
 }
 
 static bool
 within_of(void *arg, struct expr *e, unsigned i, const struct tnf_event *ev)
 {
-	return spans_within(((struct dump *)arg)->spans, i);
+	const struct spans *s = ((struct dump *)arg)->spans;
+
+	return s != NULL && i < s->n && s->within[i].now;
 }
 
 static const char *

@@ -216,13 +216,6 @@ messages_free(struct messages *m)
    both. */
 #define LEAST_NS	2
 
-/* Returns the bound, but at least -FAR: contradictory bounds get lower with each step. */
-static int64_t
-bound_clamp(int64_t bound)
-{
-	return bound < -FAR ? -FAR : bound;
-}
-
 /*
  * Fills bound[][] from the clocks' errors and the messages, and makes the bounds as tight as
  * possible (Floyd-Warshall).  bound[i][k] is the most by which the correction of clock k may exceed
@@ -250,8 +243,12 @@ bounds_tighten(const struct hosts *h, const int64_t *least, int64_t wide, int64_
 
 			for (k = 0; first < FAR && k < n; k++)
 				if (bound[via * n + k] < FAR &&
-				    first + bound[via * n + k] < bound[i * n + k])
-					bound[i * n + k] = bound_clamp(first + bound[via * n + k]);
+				    first + bound[via * n + k] < bound[i * n + k]) {
+					/* Contradictory bounds get lower with each step. */
+					bound[i * n + k] = first + bound[via * n + k];
+					if (bound[i * n + k] < -FAR)
+						bound[i * n + k] = -FAR;
+				}
 		}
 	for (i = 0; i < n; i++)
 		if (bound[i * n + i] < 0)

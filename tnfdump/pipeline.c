@@ -138,13 +138,6 @@ reverse_set(struct dump *d, const char *arg)
 	return 0;
 }
 
-static void
-reverse_add(struct reverse *r, const struct tnf_event *ev)
-{
-	r->v = tnf_xgrow(r->v, r->n, sizeof(r->v[0]));
-	r->v[r->n++] = *ev;
-}
-
 /* Puts out the kept events, the last one first.  A delta is the same as in forward order. */
 static void
 put_reversed(struct dump *d)
@@ -219,6 +212,7 @@ pipeline_run(struct dump *d)
 		return;
 	}
 
+	struct reverse *back = d->reverse;
 	struct tnf_event ev;
 	int r = next_event(d, &ev);
 
@@ -238,14 +232,15 @@ pipeline_run(struct dump *d)
 			    tnf_file_ext(ev.file) != NULL)
 				labels_see_thread(d, &ev);
 			if (pipeline_filter(d, &ev)) {
-				if (d->reverse != NULL)
-					reverse_add(d->reverse, &ev);
-				else if (pipeline_put(d, &ev) != 0)
+				if (back != NULL) {
+					back->v = tnf_xgrow(back->v, back->n, sizeof(back->v[0]));
+					back->v[back->n++] = ev;
+				} else if (pipeline_put(d, &ev) != 0)
 					break;
 			}
 			d->enough |= pipeline_is_done(d);
 		}
-	if (begun && d->reverse != NULL)
+	if (begun && back != NULL)
 		put_reversed(d);
 	if (r < 0)
 		dump_error(d, "%s", tnf_error_message(-r));

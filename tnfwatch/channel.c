@@ -178,14 +178,6 @@ room_for(struct channel *c, size_t n, int64_t time)
 	return k->bytes + k->used;
 }
 
-/* Notes that an event could not be remembered: the channel has all events only after 'time'. */
-static void
-channel_without(struct channel *c, int64_t time)
-{
-	if (time >= c->st.since)
-		c->st.since = time + 1;
-}
-
 static bool
 channel_copy(struct channel *c, const struct blocks *b, const struct tnf_event *ev)
 {
@@ -226,8 +218,11 @@ channel_copy(struct channel *c, const struct blocks *b, const struct tnf_event *
 void
 channel_event(struct channel *c, const struct blocks *b, const struct tnf_event *ev)
 {
-	if (c != NULL && ev->probe != NULL && channel_wants(c, ev->probe) && !channel_copy(c, b, ev))
-		channel_without(c, ev->time);
+	if (c == NULL || ev->probe == NULL || !channel_wants(c, ev->probe) || channel_copy(c, b, ev))
+		return;
+	/* The event is not remembered: the channel has all events only after it. */
+	if (ev->time >= c->st.since)
+		c->st.since = ev->time + 1;
 }
 
 void

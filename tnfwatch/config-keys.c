@@ -97,13 +97,6 @@ actions_each(const char *text, void (*fn)(void *, const struct action *), void *
 	return good;
 }
 
-/* Is the text right?  false: 'why' says what is not. */
-static bool
-actions_check(const char *text, char *why, size_t size)
-{
-	return actions_each(text, NULL, NULL, why, size);
-}
-
 #define SIZE_MIN	(128u << 10)
 
 bool
@@ -339,7 +332,7 @@ set_then(struct config_reader *r, const char *key, const char *value, void *at)
 {
 	char why[200];
 
-	if (actions_check(value, why, sizeof why))
+	if (actions_each(value, NULL, NULL, why, sizeof why))
 		return set_string(r, key, value, at);
 	config_mistake(r, r->value_line, "%s: %s", key, why);
 	return false;

@@ -407,14 +407,6 @@ reader_directory(struct config_reader *r, const char *file)
 }
 
 static void
-config_read_files(struct config_reader *r, const char *file)
-{
-	reader_file(r, file);
-	if (r->f != NULL)
-		reader_directory(r, file);
-}
-
-static void
 config_defaults(struct config *c)
 {
 	c->keep = 60 * SECOND;
@@ -438,7 +430,9 @@ reader_run(struct config_reader *r, const char *file)
 	r->c = c;
 	c->file = tnf_xstrdup(file);
 	config_defaults(c);
-	config_read_files(r, file);
+	reader_file(r, file);
+	if (r->f != NULL)
+		reader_directory(r, file);
 	if (r->n_mistakes == 0)
 		config_check(r);
 	if (c->rings == NULL)

@@ -125,14 +125,6 @@ window_begin(struct daemon *d, const char *name, int64_t time, int64_t after)
 	d->window.id = incident_name(d->config, name, now_wall() - (now - time), is_written, d);
 }
 
-/* Extends the window, for example if the window of a question becomes that of a trigger, too. */
-static void
-window_extend(struct daemon *d, int64_t until)
-{
-	if (until > d->window.until)
-		d->window.until = until;
-}
-
 /* A firing opens a window, or belongs to the one that a trigger has opened. */
 static void
 daemon_note(struct daemon *d, int trigger, const char *name, const struct trigger_firing *f,
@@ -159,10 +151,10 @@ daemon_note(struct daemon *d, int trigger, const char *name, const struct trigge
 		opens = true;
 		if (st != NULL)
 			st->incidents++;
-		if (d->window.open)
-			window_extend(d, f->time + after);
-		else
+		if (!d->window.open)
 			window_begin(d, name, f->time, after);
+		else if (f->time + after > d->window.until)
+			d->window.until = f->time + after;
 	}
 	self_fired(name, f);
 	size_t n = d->window.n;

@@ -212,13 +212,6 @@ main_help(void)
 	    "  --help, --version");
 }
 
-static _Noreturn void
-main_misuse(void)
-{
-	usage(stderr);
-	exit(2);
-}
-
 static void
 parse_options(int argc, char **argv, struct watch_options *o)
 {
@@ -244,7 +237,8 @@ parse_options(int argc, char **argv, struct watch_options *o)
 			printf("tnfwatch %s\n", TNF_VERSION);
 			exit(fflush(stdout) == 0 ? 0 : 1);
 		default:
-			main_misuse();
+			usage(stderr);
+			exit(2);
 		}
 }
 

@@ -52,14 +52,6 @@ notify_watchdog(void)
 
 #define SELF_SIZE	(256u << 10)
 
-static tnfctl_errcode_t
-self_enable(tnfctl_handle_t *h)
-{
-	tnfctl_errcode_t err = tnfctl_probe_apply(h, tnfctl_probe_trace, NULL);
-
-	return err == TNFCTL_ERR_NONE ? tnfctl_probe_apply(h, tnfctl_probe_enable, NULL) : err;
-}
-
 struct source *
 self_begin(const struct config *c)
 {
@@ -71,8 +63,9 @@ self_begin(const struct config *c)
 	/* An earlier process with this pid may have left a file. */
 	unlink(path);
 	if ((err = tnfctl_internal_open(&h)) == TNFCTL_ERR_NONE &&
-	    (err = tnfctl_buffer_alloc(h, path, SELF_SIZE)) == TNFCTL_ERR_NONE)
-		err = self_enable(h);
+	    (err = tnfctl_buffer_alloc(h, path, SELF_SIZE)) == TNFCTL_ERR_NONE &&
+	    (err = tnfctl_probe_apply(h, tnfctl_probe_trace, NULL)) == TNFCTL_ERR_NONE)
+		err = tnfctl_probe_apply(h, tnfctl_probe_enable, NULL);
 	if (err == TNFCTL_ERR_NONE) {
 		s = source_process("tnfwatch", getpid(), "tnfwatch", path, true);
 		self_mark("tnfwatch begins", "tnfwatch");

@@ -175,13 +175,6 @@ rate_until(const struct watch *w, size_t n)
 	return time_add(time_add(w->times[at], w->trigger->when.window), 1);
 }
 
-/* Holds "many" without a break from w->changed up to the returned time?  NEVER: no. */
-static int64_t
-rate_many_until(const struct watch *w)
-{
-	return w->changed == NEVER ? NEVER : rate_until(w, w->wanted);
-}
-
 /* Since when there have been too few: the window from the start on counts as whole. */
 static int64_t
 rate_few_since(const struct watch *w)
@@ -202,7 +195,7 @@ rate_due(const struct watch *w)
 		return NEVER;
 	if (!when->more)
 		return w->source->ended ? NEVER : time_add(rate_few_since(w), when->hold);
-	until = rate_many_until(w);
+	until = w->changed == NEVER ? NEVER : rate_until(w, w->wanted);
 	return until != NEVER && time_add(w->changed, when->hold) < until ?
 	    time_add(w->changed, when->hold) : NEVER;
 }

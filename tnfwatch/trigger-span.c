@@ -93,12 +93,6 @@ span_start_of(const struct pair_slice *s)
 	return *s->user;
 }
 
-static void
-span_start_free(struct span_start *s)
-{
-	free(s);
-}
-
 void
 span_start_drop(void **user)
 {
@@ -107,7 +101,7 @@ span_start_drop(void **user)
 	if (s == NULL)
 		return;
 	due_drop(&s->due);
-	span_start_free(s);
+	free(s);
 	*user = NULL;
 }
 
@@ -235,14 +229,6 @@ due_add(struct due_list *l, int64_t since, const struct tnf_event *ev, void **ch
 	return d;
 }
 
-static void
-due_to_spare(struct due_list *l, struct due *d)
-{
-	d->list = NULL;
-	d->next = l->spare;
-	l->spare = d;
-}
-
 /* A span that has fired stays in its chain, which another owner holds, until the chain is
    dropped: only then may it be used again. */
 static void
@@ -261,7 +247,9 @@ due_drop(void **chain)
 		sibling = d->sibling;
 		if (d->next != d)
 			due_unlink(d->list, d);
-		due_to_spare(d->list, d);
+		d->next = d->list->spare;
+		d->list->spare = d;
+		d->list = NULL;
 	}
 	*chain = NULL;
 }

@@ -156,18 +156,6 @@ open_raw(struct image *im)
 	return 0;
 }
 
-static bool
-is_compressed(const unsigned char *head)
-{
-	return memcmp(head, "KDUMP   ", 8) == 0 || memcmp(head, "DISKDUMP", 8) == 0;
-}
-
-static bool
-is_flattened(const unsigned char *head)
-{
-	return memcmp(head, "makedumpfile", 12) == 0;
-}
-
 static int
 open_any(struct image *im, bool in_order)
 {
@@ -181,12 +169,12 @@ open_any(struct image *im, bool in_order)
 	e = read_at(im->fd, &head, sizeof head, 0);
 	if (e != 0)
 		return e;
-	if (is_compressed(head.bytes))
+	if (memcmp(head.bytes, "KDUMP   ", 8) == 0 || memcmp(head.bytes, "DISKDUMP", 8) == 0)
 		return image_apart_open(im);
 	if (memcmp(head.bytes, ELFMAG, SELFMAG) == 0)
 		return head.bytes[EI_CLASS] == ELFCLASS64 &&
 		    head.elf.e_type == ET_CORE ? open_elf(im, &head.elf) : EINVAL;
-	if (!is_flattened(head.bytes))
+	if (memcmp(head.bytes, "makedumpfile", 12) != 0)
 		return open_raw(im);
 	if (in_order)
 		return EINVAL;

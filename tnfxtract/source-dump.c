@@ -163,13 +163,6 @@ fixed(const char *own, unsigned block)
 	    h.bytes_valid : 0;
 }
 
-/* Where these bytes begin: they exclude the block's header, which counts later additions. */
-static size_t
-fixed_from(unsigned block)
-{
-	return block < TAGS ? 0 : KP_BLOCK_HEADER;
-}
-
 /* True if the block has data of imported probes, which cannot be restored: words of the
    directory up to its cursor, or definitions after the kernel's own. */
 static bool
@@ -191,7 +184,8 @@ lacks_ours(const struct image_buffer *b, const char *own, const struct kp_defs *
 	unsigned there = 0, lacking = 0;
 
 	for (unsigned i = FIRST; i < END; i++) {
-		size_t n = fixed(own, i), from = fixed_from(i);
+		/* Later additions count in a block's header, which is left out. */
+		size_t n = fixed(own, i), from = i < TAGS ? 0 : KP_BLOCK_HEADER;
 
 		if ((b->first & 1u << i) == 0)
 			lacking += n > from || (i < TAGS && has_imported(b, defs, i));

@@ -53,16 +53,6 @@ source_context_missing(struct context_writer *w, size_t missing, size_t blocks)
 		context_fact(w, "missing", text);
 }
 
-static void
-context_printk(struct context_writer *w, const struct image *im)
-{
-	char *text = image_printk(im);
-
-	if (text != NULL)
-		context_fact(w, "printk", text);
-	free(text);
-}
-
 /* Writes the facts that the image tells.  Nothing comes from this machine, which is another
    one or has been started anew. */
 static void
@@ -80,7 +70,10 @@ context_of_image(const struct source *s, struct context_writer *w)
 		context_fact(w, "host", s->image.host);
 	if (s->image.crashed > 0)
 		context_crashed(w, s->image.crashed);
-	context_printk(w, &s->image);
+	char *printk = image_printk(&s->image);
+	if (printk != NULL)
+		context_fact(w, "printk", printk);
+	free(printk);
 }
 
 void

@@ -125,13 +125,6 @@ print_rate(struct dump *d, const struct stats_row *r)
 	    seconds > 0 ? (double)r->count / seconds : 0);
 }
 
-/* The line of the drawing that a bucket belongs to: its power of two. */
-static unsigned
-histogram_line_of(unsigned b)
-{
-	return 64u - (unsigned)__builtin_clzll((uint64_t)histogram_value(b) | 1);
-}
-
 static void
 histogram_bar(struct out *o, uint64_t n, uint64_t most)
 {
@@ -154,7 +147,7 @@ histogram_draw(struct histogram *h, struct out *o)
 		return;
 	const uint32_t *bucket = histogram_buckets(h);
 	for (unsigned b = 0; b < HISTOGRAM_BUCKETS; b++)
-		line[histogram_line_of(b)] += bucket[b];
+		line[64 - __builtin_clzll((uint64_t)histogram_value(b) | 1)] += bucket[b];
 	for (unsigned i = 0; i < 65; i++) {
 		if (line[i] == 0)
 			continue;

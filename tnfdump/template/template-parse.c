@@ -151,12 +151,6 @@ in_parentheses(struct parser *p)
 	return e;
 }
 
-static char
-template_parse_escaped(char c)
-{
-	return c == 'n' ? '\n' : c == 't' ? '\t' : c;
-}
-
 /* Text up to a quote, a brace, or the end of s. */
 static struct statement *
 template_parse_plain(struct parser *p, const char **at, const char *end)
@@ -166,9 +160,10 @@ template_parse_plain(struct parser *p, const char **at, const char *end)
 
 	s->text = tnf_xcalloc((size_t)(end - c) + 1, 1);
 	for (; c < end && (*c != '{' || c[1] == '{'); c++) {
-		if (*c == '\\' && c + 1 < end)
-			s->text[s->len++] = template_parse_escaped(*++c);
-		else {
+		if (*c == '\\' && c + 1 < end) {
+			c++;
+			s->text[s->len++] = *c == 'n' ? '\n' : *c == 't' ? '\t' : *c;
+		} else {
 			c += (*c == '{' || (*c == '}' && c + 1 < end && c[1] == '}'));
 			s->text[s->len++] = *c;
 		}
