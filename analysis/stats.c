@@ -93,13 +93,7 @@ histogram_clamp(const struct histogram *h, int64_t v)
 	return v < h->min ? h->min : v > h->max ? h->max : v;
 }
 
-static int
-histogram_compare(const void *x, const void *y)
-{
-	int64_t a = *(const int64_t *)x, b = *(const int64_t *)y;
-
-	return (a > b) - (a < b);
-}
+COMPARE_NUMBERS(histogram_compare, int64_t)
 
 int64_t
 histogram_percentile(const struct histogram *h, double p)

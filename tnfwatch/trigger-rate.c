@@ -15,6 +15,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "common/map.h"
 #include "tnfwatch/trigger-impl.h"
 
 /* The number of events within the window with which "> number" holds, or ">= number". */
@@ -338,13 +339,7 @@ rate_event(struct watch *w, const struct feed *feed)
 	total->late[total->n_late++] = feed->ev->time;
 }
 
-static int
-time_compare(const void *a, const void *b)
-{
-	const int64_t *x = a, *y = b;
-
-	return (*x > *y) - (*x < *y);
-}
+COMPARE_NUMBERS(time_compare, int64_t)
 
 void
 rate_settle(struct watch *w)

@@ -9,6 +9,7 @@
 
 #include <elf.h>
 
+#include "common/map.h"
 #include "tnfxtract/image.h"
 
 static const char *
@@ -50,13 +51,7 @@ part_end(const struct image_part *p)
 	return p->size > UINT64_MAX - p->address ? UINT64_MAX : p->address + p->size;
 }
 
-static int
-compare_reach(const void *a, const void *b)
-{
-	const struct image_reach *x = a, *y = b;
-
-	return (x->address > y->address) - (x->address < y->address);
-}
+COMPARE_BY(compare_reach, struct image_reach, address)
 
 static struct image_reach *
 reach_of(const struct image *im)

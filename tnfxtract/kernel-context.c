@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "common/map.h"
 #include "kernel-probes/kernel_probes.h"
 #include "libtnf/context-write.h"
 #include "tnfxtract/snapshot.h"
@@ -72,13 +73,7 @@ struct mapped_call {
 	size_t n;
 };
 
-static int
-by_tid(const void *a, const void *b)
-{
-	const struct kp_task *p = a, *q = b;
-
-	return (p->tid > q->tid) - (p->tid < q->tid);
-}
+COMPARE_BY(by_tid, struct kp_task, tid)
 
 static void
 kernel_context_mapped(void *arg, const struct kp_mapped *m)

@@ -206,13 +206,7 @@ struct html_name {
 	uint32_t text;
 };
 
-static int
-html_by_bits(const void *a, const void *b)
-{
-	const struct html_name *p = a, *q = b;
-
-	return p->bits < q->bits ? -1 : p->bits > q->bits;
-}
+COMPARE_BY(html_by_bits, struct html_name, bits)
 
 /* Writes {"value":"text",...} sorted by value: a map's order differs in each run, and the
    same trace should give the same page. */
