@@ -28,57 +28,31 @@ seconds_of(int64_t ns)
 	return (double)ns / 1e9;
 }
 
-/* Reads a value of a source; false: the source has no such value now. */
-static bool
-events_of(const struct source *s, int64_t now, double *ret)
-{
-	*ret = (double)s->events;
-	return true;
-}
-
-static bool
-lost_of(const struct source *s, int64_t now, double *ret)
-{
-	*ret = (double)s->lost;
-	return true;
-}
-
-static bool
-missed_of(const struct source *s, int64_t now, double *ret)
-{
-	*ret = (double)s->missed;
-	return true;
-}
-
-static bool
-busy_of(const struct source *s, int64_t now, double *ret)
-{
-	*ret = seconds_of(s->busy);
-	return true;
-}
-
-static bool
-reach_of(const struct source *s, int64_t now, double *ret)
-{
-	int64_t since;
-
-	if (!source_reach(s, &since))
-		return false;
-	*ret = seconds_of(now - since);
-	return true;
-}
+enum { EVENTS, LOST, MISSED, CPU, RING };
 
 static const struct {
 	const char *name, *type, *help;
-	bool	(*value)(const struct source *, int64_t now, double *ret);
 } of_source[] = {
-	{ "source_events_total", "counter", "Events that were found in the buffer.", events_of },
-	{ "source_lost_total", "counter", "Events that could not be recorded.", lost_of },
-	{ "source_missed_blocks_total", "counter", "Blocks that were overwritten before tnfwatch "
-	  "read them.", missed_of },
-	{ "source_cpu_seconds_total", "counter", "CPU time of tnfwatch for the source.", busy_of },
-	{ "source_ring_seconds", "gauge", "How far back the source's ring reaches.", reach_of },
+	[EVENTS] = { "source_events_total", "counter", "Events that were found in the buffer." },
+	[LOST] = { "source_lost_total", "counter", "Events that could not be recorded." },
+	[MISSED] = { "source_missed_blocks_total", "counter", "Blocks that were overwritten before tnfwatch "
+	  "read them." },
+	[CPU] = { "source_cpu_seconds_total", "counter", "CPU time of tnfwatch for the source." },
+	[RING] = { "source_ring_seconds", "gauge", "How far back the source's ring reaches." },
 };
+
+/* Reads a value of a source; false: the source has no such value now. */
+static bool
+source_value(const struct source *s, size_t which, int64_t now, double *ret)
+{
+	int64_t since = 0;
+
+	if (which == RING && !source_reach(s, &since))
+		return false;
+	*ret = which == EVENTS ? (double)s->events : which == LOST ? (double)s->lost :
+	    which == MISSED ? (double)s->missed : seconds_of(which == CPU ? s->busy : now - since);
+	return true;
+}
 
 static const struct {
 	const char *name, *help;
@@ -100,7 +74,7 @@ put_sources(const struct daemon *d, FILE *f, int64_t now)
 	for (size_t i = 0; i < sizeof of_source / sizeof *of_source; i++) {
 		head(f, of_source[i].name, of_source[i].type, of_source[i].help);
 		for (const struct source *s = d->sources; s != NULL; s = s->next) {
-			if (!of_source[i].value(s, now, &value))
+			if (!source_value(s, i, now, &value))
 				continue;
 			fprintf(f, "tnfwatch_%s{source=\"", of_source[i].name);
 			put_label(f, s->id);
