@@ -94,10 +94,9 @@ struct pairs {
 	struct instance_head head;
 	struct out	 values;
 	struct open	*oldest, *newest;
-	size_t		 n_open, n_kept, n_awaited;
-	uint64_t	 orphans;
+	size_t		 n_open;
+	struct pairs_counts counts;
 	struct gaps	 gaps;
-	uint64_t	 cut;		/* kept starts that were forgotten at a gap */
 	uint64_t	 fed;		/* events */
 	struct open	*spare;		/* chained by 'after' */
 	size_t		 max;		/* open at once */
@@ -478,8 +477,8 @@ pairs_unlink(struct pairs *p, struct open *o)
 	o->after = p->spare;
 	p->spare = o;
 	p->n_open--;
-	p->n_kept -= o->keep == KEEP_ALL;
-	p->n_awaited -= keep_awaited(o->keep);
+	p->counts.open -= o->keep == KEEP_ALL;
+	p->counts.awaited -= keep_awaited(o->keep);
 }
 
 /* Removes an open start from its instance, at any depth, and from the list of all. */
@@ -527,8 +526,8 @@ pairs_append(struct pairs *p, unsigned keep)
 	*(p->newest != NULL ? &p->newest->after : &p->oldest) = o;
 	p->newest = o;
 	p->n_open++;
-	p->n_kept += keep == KEEP_ALL;
-	p->n_awaited += keep_awaited(keep);
+	p->counts.open += keep == KEEP_ALL;
+	p->counts.awaited += keep_awaited(keep);
 	return o;
 }
 
@@ -563,7 +562,7 @@ pairs_closed(struct pairs *p, const struct role *r, uint64_t id,
 	struct open *o;
 
 	if (in == NULL || (o = in->innermost) == NULL) {
-		p->orphans += keep == KEEP_ALL;
+		p->counts.orphans += keep == KEEP_ALL;
 		*ret = (struct pair_slice){ NULL, r->name, ev, p->fed, 0, id, false, false, NULL };
 		return PAIR_END;
 	}
@@ -646,7 +645,7 @@ pairs_gap(struct pairs *p, unsigned host)
 		after = o->after;
 		if (!o->start.kernel || tnf_file_host(o->start.file) != host)
 			continue;
-		p->cut += o->keep == KEEP_ALL;
+		p->counts.cut += o->keep == KEEP_ALL;
 		pairs_drop(p, o);
 	}
 }
@@ -667,16 +666,10 @@ pairs_feed(struct pairs *p, const struct tnf_event *ev, unsigned keep, struct pa
 	    pairs_closed(p, r, id, ev, keep, ret);
 }
 
-size_t
-pairs_open(const struct pairs *p)
+const struct pairs_counts *
+pairs_counts(const struct pairs *p)
 {
-	return p->n_kept;
-}
-
-size_t
-pairs_awaited(const struct pairs *p)
-{
-	return p->n_awaited;
+	return &p->counts;
 }
 
 /* Shows the kept starts from this one on. */
@@ -708,16 +701,4 @@ pairs_each_new(const struct pairs *p,
 	for (struct open *o = p->newest; o != NULL && o->user == NULL; o = o->before)
 		first = o;
 	each_from(first, fn, arg);
-}
-
-uint64_t
-pairs_orphans(const struct pairs *p)
-{
-	return p->orphans;
-}
-
-uint64_t
-pairs_cut(const struct pairs *p)
-{
-	return p->cut;
 }

@@ -102,18 +102,20 @@ const struct pair_rule *pairs_rule(const struct pairs *, unsigned i);
 enum pair_role pairs_feed(struct pairs *, const struct tnf_event *, unsigned keep,
     struct pair_slice *ret);
 
-/* Kept starts without an end so far: their number, and each of them, the oldest first. */
-size_t pairs_open(const struct pairs *);
+struct pairs_counts {
+	uint64_t open;		/* kept starts without an end so far */
+	uint64_t awaited;	/* starts without an end so far whose pairs may be kept */
+	uint64_t orphans;	/* kept ends without a start */
+	uint64_t cut;		/* kept starts of the kernel that were forgotten, because events are
+				   missing between them and any end that follows (gaps.h) */
+};
+
+const struct pairs_counts *pairs_counts(const struct pairs *);
+/* Each kept start without an end so far, the oldest first. */
 void pairs_each_open(const struct pairs *,
     void (*fn)(void *arg, const struct pair_slice *), void *arg);
 /* Those of them whose client's pointer is NULL, if it was set for all that began before them. */
 void pairs_each_new(const struct pairs *,
     void (*fn)(void *arg, const struct pair_slice *), void *arg);
-uint64_t pairs_orphans(const struct pairs *);	/* ends without a start, kept */
-/* Kept starts of the kernel that were forgotten, because events are missing between them and any
-   end that follows (gaps.h). */
-uint64_t pairs_cut(const struct pairs *);
-/* The number of starts without an end so far whose pairs may be kept. */
-size_t pairs_awaited(const struct pairs *);
 
 #endif

@@ -119,9 +119,11 @@ struct why {
 	struct map	 sendings;	/* struct sending, by the key of its message */
 	struct map	 places;	/* struct place by the addresses of a stack */
 	struct perprobe	 meanings;
-	int64_t		 complete, last;
+	int64_t		 complete;	/* from then on the trace has all events of each CPU;
+					   INT64_MIN: from its beginning */
+	int64_t		 last;
 	struct gaps	 blocks;
-	uint64_t	 gaps;
+	uint64_t	 gaps;		/* places where blocks of a CPU are missing */
 	bool		 kernel;	/* a state was told */
 	struct out	 name;		/* why_name() */
 	char		 disk[32];	/* why_disk() */

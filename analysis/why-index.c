@@ -728,20 +728,8 @@ why_received(struct why *w, const struct tnf_event *ev, const void *key, size_t 
 	t->receipts[t->n_receipts++] = (struct receipt){ ev->time, m->time, m->sender };
 }
 
-int64_t
-why_complete_from(const struct why *w)
-{
-	return w->complete;
-}
-
 bool
 why_has_kernel(const struct why *w)
 {
 	return w->kernel;
-}
-
-uint64_t
-why_gaps(const struct why *w)
-{
-	return w->gaps;
 }

@@ -1,9 +1,8 @@
 /*
  * why-pairs.c - gathers the instances of pairs, and explains them.
  */
-#include "analysis/attrs.h"
 #include "analysis/value.h"
-#include "analysis/why.h"
+#include "analysis/why-impl.h"
 
 #define TYPICAL_MAX	200u
 
@@ -264,7 +263,7 @@ why_pairs_choose(struct why_pairs *p, const char *wanted)
 		struct why_instance *in = &p->all[i];
 		if (in->name != name && strcmp(in->name, name) != 0)
 			continue;
-		if (in->start.time < why_complete_from(p->w))
+		if (in->start.time < p->w->complete)
 			p->left_out++;
 		else
 			p->chosen[p->n_chosen++] = in;

@@ -5,7 +5,7 @@
 #include <inttypes.h>
 
 #include "analysis/json.h"
-#include "analysis/why.h"
+#include "analysis/why-impl.h"
 
 #define CAUSES_MAX	3	/* that a verdict names */
 
@@ -260,9 +260,9 @@ put_remarks(struct why_pairs *p, struct why *w, struct out *o)
 	if (why_pairs_left_out(p) > 0)
 		tnf_out_format(o, "%" PRIu64 " instances began before the trace is complete, and "
 		    "are left out.\n", why_pairs_left_out(p));
-	if (why_gaps(w) > 0)
+	if (w->gaps > 0)
 		tnf_out_format(o, "Events are missing in %" PRIu64 " places of the trace.\n",
-		    why_gaps(w));
+		    w->gaps);
 }
 
 void

@@ -131,10 +131,7 @@ const char *why_name(struct why *, uint32_t thread, int64_t time);
 void why_sent(struct why *, const struct tnf_event *, const void *key, size_t size);
 void why_received(struct why *, const struct tnf_event *, const void *key, size_t size);
 
-/* From this time on the trace has all events of each CPU; INT64_MIN: from its beginning. */
-int64_t why_complete_from(const struct why *);
 bool why_has_kernel(const struct why *);	/* a state of any thread was told */
-uint64_t why_gaps(const struct why *);		/* places where blocks of a CPU are missing */
 
 /* Steps of a request: from 'at' on it belongs to 'thread'. */
 struct why_step {

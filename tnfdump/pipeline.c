@@ -179,7 +179,7 @@ static bool
 pipeline_is_done(const struct dump *d)
 {
 	return d->beyond && (!d->output->all || d->pairs == NULL || d->follow != NULL ||
-	    pairs_awaited(d->pairs) == 0);
+	    pairs_counts(d->pairs)->awaited == 0);
 }
 
 static void

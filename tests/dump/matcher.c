@@ -378,9 +378,9 @@ check_open(unsigned n, uint64_t orphans)
 		kept += events[i].open && events[i].keep == KEEP_ALL;
 		awaited += events[i].open && (events[i].keep == KEEP_ALL || events[i].keep == (KEEP_WHO | KEEP_WHEN));
 	}
-	EXPECT(n, pairs_open(pairs) == kept);
-	EXPECT(n, pairs_awaited(pairs) == awaited);
-	EXPECT(n, pairs_orphans(pairs) == orphans);
+	EXPECT(n, pairs_counts(pairs)->open == kept);
+	EXPECT(n, pairs_counts(pairs)->awaited == awaited);
+	EXPECT(n, pairs_counts(pairs)->orphans == orphans);
 	n_each = 0;
 	pairs_each_open(pairs, each, &at);
 	EXPECT(n, n_each == kept);
@@ -480,7 +480,7 @@ START_TEST(no_ends)
 	ck_assert_uint_eq(n_dropped, 2);
 	ck_assert_uint_eq(dropped[0], 3);
 	ck_assert_uint_eq(dropped[1], 1);
-	ck_assert_uint_eq(pairs_open(pairs), 2);
+	ck_assert_uint_eq(pairs_counts(pairs)->open, 2);
 }
 END_TEST
 
@@ -662,7 +662,7 @@ START_TEST(no_more_than_the_limit)
 	for (unsigned i = 0; i < PAIR_OPEN_MAX; i++)
 		EXPECT(i, pairs_feed(pairs, &ev, KEEP_ALL, &s) == PAIR_START);
 	ck_assert_int_eq(pairs_feed(pairs, &ev, KEEP_ALL, &s), PAIR_NONE);
-	ck_assert_uint_eq(pairs_open(pairs), PAIR_OPEN_MAX);
+	ck_assert_uint_eq(pairs_counts(pairs)->open, PAIR_OPEN_MAX);
 }
 END_TEST
 
@@ -704,7 +704,7 @@ START_TEST(a_gap_parts)
 		ck_assert_int_eq(pairs_feed(pairs, &ev[1], KEEP_ALL, &s), PAIR_NONE);
 	ck_assert_int_eq(pairs_feed(pairs, &ev[2], KEEP_ALL, &s), PAIR_END);
 	ck_assert_int_eq(s.rule != NULL, gaps[_i].paired);
-	ck_assert_uint_eq(pairs_cut(pairs), !gaps[_i].paired);
+	ck_assert_uint_eq(pairs_counts(pairs)->cut, !gaps[_i].paired);
 }
 END_TEST
 

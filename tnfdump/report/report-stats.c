@@ -214,12 +214,14 @@ print_rows(struct dump *d, struct stats_row **row, size_t n)
 static void
 open_starts(struct dump *d)
 {
-	if (pairs_open(d->pairs) + pairs_orphans(d->pairs) > 0)
+	const struct pairs_counts *n = pairs_counts(d->pairs);
+
+	if (n->open + n->orphans > 0)
 		tnf_out_format(&d->out, "\nwithout an end: %" PRIu64 ", without a start: %" PRIu64
-		    "\n", pairs_open(d->pairs), pairs_orphans(d->pairs));
-	if (pairs_cut(d->pairs) > 0)
+		    "\n", n->open, n->orphans);
+	if (n->cut > 0)
 		tnf_out_format(&d->out, "\nbegun before events that are missing, and left out: %" PRIu64
-		    "\n", pairs_cut(d->pairs));
+		    "\n", n->cut);
 }
 
 int
