@@ -20,7 +20,6 @@ static struct {
 static bool
 run(char **argv)
 {
-	int status = -1;
 	pid_t pid;
 
 	fflush(NULL);
@@ -29,9 +28,7 @@ run(char **argv)
 		say("%s: %s: install it", argv[0], strerror(errno));
 		_exit(127);
 	}
-	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
-	return status == 0;
+	return child_wait(pid) == 0;
 }
 
 /* Packs one directory below 'parent'. */

@@ -105,8 +105,7 @@ agent_stop(struct daemon *d)
 		nanosleep(&tick, NULL);
 	if (pid == 0) {
 		kill(d->agent.pid, SIGKILL);
-		while (waitpid(d->agent.pid, NULL, 0) < 0 && errno == EINTR)
-			;
+		child_wait(d->agent.pid);
 	}
 	d->agent.pid = 0;
 }
@@ -215,14 +214,10 @@ asker_ended(struct asker *a, int status)
 void
 asker_stop(struct daemon *d)
 {
-	int status;
-
 	for (size_t i = 0; i < ASKERS_MAX; i++)
 		if (d->asker[i].pid > 0) {
 			kill(d->asker[i].pid, SIGKILL);
-			while (waitpid(d->asker[i].pid, &status, 0) < 0 && errno == EINTR)
-				;
-			asker_ended(&d->asker[i], status);
+			asker_ended(&d->asker[i], child_wait(d->asker[i].pid));
 		}
 }
 

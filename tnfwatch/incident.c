@@ -451,17 +451,6 @@ incident_write(struct incident *in)
 	return e;
 }
 
-static int
-wait_for_child(pid_t pid)
-{
-	int status;
-
-	while (waitpid(pid, &status, 0) < 0)
-		if (errno != EINTR)
-			return -1;
-	return status;
-}
-
 /* The command gets the directory as its last argument. */
 static void
 run_command(const char *command, const char *path, const char *trigger)
@@ -475,7 +464,7 @@ run_command(const char *command, const char *path, const char *trigger)
 		execl("/bin/sh", "sh", "-c", text, "tnfwatch", path, (char *)NULL);
 		_exit(127);
 	}
-	int status = pid > 0 ? wait_for_child(pid) : -1;
+	int status = child_wait(pid);
 	if (status != 0)
 		say("run = %s: %s %d", command, WIFSIGNALED(status) ? "killed by signal" :
 		    "exit status", WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));

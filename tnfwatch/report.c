@@ -176,11 +176,8 @@ report_why_now(const struct daemon *d, const struct config_trigger *t, const str
 {
 	struct report r = { .why = report_why(t->when), .from = f->began, .began = f->began,
 	    .until = d->window.until };
-	pid_t pid = report_start(dir, &r);
-	int status = -1;
+	int status = child_wait(report_start(dir, &r));
 
-	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
 	free(r.why);
 	if (status == 0 && renameat(dir, TEMP, dir, parts[0].name) == 0)
 		return true;
@@ -204,8 +201,7 @@ reports_stop(struct reports *r, const struct config *c)
 {
 	if (r->pid > 0) {
 		kill(r->pid, SIGKILL);
-		while (waitpid(r->pid, NULL, 0) < 0 && errno == EINTR)
-			;
+		child_wait(r->pid);
 		report_settle(c, &r->list[0], -1);
 		r->pid = 0;
 	}

@@ -248,6 +248,16 @@ child_begin(pid_t parent, int priority)
 	return getppid() == parent;
 }
 
+int
+child_wait(pid_t pid)
+{
+	int status = -1;
+
+	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	return status;
+}
+
 /*
  * Asks a running tnfwatch over its socket.
  */

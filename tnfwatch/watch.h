@@ -96,6 +96,8 @@ void read_comm(pid_t pid, char comm[64]);
 /* To be called in a process that was just forked: has it end with its parent, sets the priority,
    and unblocks all signals.  false: the parent has ended before this call. */
 bool child_begin(pid_t parent, int priority);
+/* Waits until the child has ended, and returns its status; -1: there is none. */
+int child_wait(pid_t);
 
 /* Frees a list and its n names. */
 void names_free(char **names, size_t n);

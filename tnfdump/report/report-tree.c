@@ -5,7 +5,6 @@
  * start and its end are one step further in, if the trace has the probe of such an end at all.
  * The line of an end has the duration in brackets.
  */
-
 #include "tnfdump/report/report.h"
 #include "tnfdump/to/formats.h"
 
