@@ -76,6 +76,7 @@ struct type {
 	uint32_t	 step;		/* to the next record; 0: self-sized */
 	uint32_t	 delta;		/* events: offset of time_delta; or 0 */
 	unsigned	 first_arg;	/* events: members before the arguments */
+	unsigned	 n_inline;	/* members before the first that is a reference */
 	bool		 is_long;	/* arrays: of pieces of a text or blob */
 	bool		 padded;	/* arrays: the last byte counts those that pad */
 	struct tnf_probe *probe;	/* events: as the stream knows it */

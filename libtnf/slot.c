@@ -153,6 +153,9 @@ fill_members(struct type *t)
 		return;
 	t->pub.members = t->slots + 1;
 	t->pub.n_members = t->n_slots - 1;
+	while (t->n_inline < t->pub.n_members &&
+	    type_has(type_of_pub(t->pub.members[t->n_inline].type), PROP(INLINE)))
+		t->n_inline++;
 	for (unsigned i = 1; i < t->n_slots && is_event_type(t); i++)
 		if (strcmp(t->slots[i].name, "time_delta") == 0) {
 			t->delta = t->slots[i].offset;

@@ -189,7 +189,7 @@ tnf_members_sound(const struct walk *w)
 {
 	const struct tnf_type *t = &w->type->pub;
 
-	for (unsigned i = 0; i < t->n_members; i++)
+	for (unsigned i = w->type->n_inline; i < t->n_members; i++)
 		if (!type_has(type_of_pub(t->members[i].type), PROP(INLINE)) &&
 		    !near_sound(w, w->pos + t->members[i].offset) &&
 		    !reference_sound(w->file, w->pos + t->members[i].offset))
