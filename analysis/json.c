@@ -292,8 +292,7 @@ void
 json_value(struct json_values *w, const struct tnf_event *ev, const struct tnf_value *v,
     const char *name)
 {
-	bool holds = !v->null &&
-	    (v->kind == TNF_K_STRUCT || v->kind == TNF_K_ARRAY);
+	bool holds = v->kind == TNF_K_STRUCT || v->kind == TNF_K_ARRAY;
 
 	if (v->null || (holds && !nest_enter(&w->in, v)))
 		out_lit(w->o, "null");
@@ -334,6 +333,7 @@ names_make(struct names *n, const struct tnf_probe *p)
 		json_before(&o, p, i);
 		n->ends[i] = (uint32_t)out_size(&o);
 	}
+	out_room(&o);		/* more than out_made() reads behind them */
 	n->text = o.base;
 }
 
@@ -350,30 +350,36 @@ json_names_free(struct perprobe *all)
 	*all = (struct perprobe){ NULL, 0 };
 }
 
-static void
-json_named(struct json_values *w, const struct tnf_probe *p, unsigned i)
+/* NULL: they are made for each event. */
+static const struct names *
+names_of(struct json_values *w, const struct tnf_probe *p)
 {
 	struct names *n;
 
-	if (w->names == NULL) {
-		json_before(w->o, p, i);
-		return;
-	}
+	if (w->names == NULL)
+		return NULL;
 	n = perprobe(w->names, p, sizeof(*n));
 	if (n->text == NULL)
 		names_make(n, p);
-	uint32_t from = i == 0 ? 0 : n->ends[i - 1];
-	tnf_out_bytes(w->o, n->text + from, n->ends[i] - from);
+	return n;
 }
 
 void
 json_args(struct json_values *w, const struct tnf_event *ev)
 {
+	const struct tnf_probe *p = ev->probe;
+	const struct names *names = names_of(w, p);
 	struct tnf_value v;
+	uint32_t from = 0;
 
-	for (unsigned i = 0; i < ev->probe->n_members && tnf_event_value(ev, i, &v); i++) {
-		json_named(w, ev->probe, i);
-		json_value(w, ev, &v, ev->probe->members[i].name);
+	for (unsigned i = 0; i < p->n_members && tnf_event_value(ev, i, &v); i++) {
+		if (names == NULL)
+			json_before(w->o, p, i);
+		else {
+			out_made(w->o, names->text + from, names->ends[i] - from);
+			from = names->ends[i];
+		}
+		json_value(w, ev, &v, p->members[i].name);
 	}
 }
 

@@ -76,6 +76,10 @@ digits_last(char *p, uint64_t v, unsigned n)
 static inline char *
 digits_u64(char *p, uint64_t v)
 {
+	if (v < 10) {		/* flags, descriptors, CPUs */
+		*p = (char)('0' + v);
+		return p + 1;
+	}
 	return digits_last(p, v, digits_count(v));
 }
 
@@ -145,6 +149,23 @@ static inline void
 out_str(struct out *o, const char *s)
 {
 	tnf_out_bytes(o, s, strlen(s));
+}
+
+/* A text that was made once and is written for each event: it is copied 16 bytes at a time, so
+   OUT_BEHIND bytes behind its end must be readable. */
+#define OUT_BEHIND	15u
+
+static inline void
+out_made(struct out *o, const char *s, size_t n)
+{
+	if (__builtin_expect(n > OUT_MARGIN - OUT_BEHIND, 0)) {
+		tnf_out_bytes(o, s, n);
+		return;
+	}
+	out_room(o);
+	for (size_t i = 0; i < n; i += OUT_BEHIND + 1)
+		memcpy(o->p + i, s + i, OUT_BEHIND + 1);
+	o->p += n;
 }
 
 /* For constant strings up to OUT_MARGIN bytes. */

@@ -129,8 +129,7 @@ once_make(struct once *t, const struct out *to, const struct tnf_probe *p, void 
 	o.escape = to->escape;
 	make(&o, p);
 	t->len = out_size(&o);
-	t->text = tnf_xstrndup(o.base, t->len);
-	tnf_out_close(&o);
+	t->text = tnf_xreallocarray(o.base, t->len + OUT_BEHIND, 1);
 }
 
 void
@@ -141,7 +140,7 @@ formats_once(struct out *o, struct perprobe *all, const struct tnf_probe *p,
 
 	if (t->text == NULL)
 		once_make(t, o, p, make);
-	tnf_out_bytes(o, t->text, t->len);
+	out_made(o, t->text, t->len);
 }
 
 void
@@ -174,10 +173,11 @@ formats_thread(struct dump *d, struct perthread *all, const struct tnf_event *ev
 		tnf_out_again(text);
 		text->escape = d->out.escape;
 		make(d, text, ev);
+		out_room(text);		/* more than out_made() reads behind it */
 		all->last[i].of = *ev;
 		all->last[i].comm = comm;
 	}
-	tnf_out_bytes(&d->out, text->base, out_size(text));
+	out_made(&d->out, text->base, out_size(text));
 }
 
 void
