@@ -27,7 +27,24 @@ added()
 	row "$_w" ns "$_r" "$(echo "$_v $_bare" | awk '{ printf "%.1f", $1 - $2 }')"
 }
 
-left_out()	# ROUND BARE WHAT PROBE...: the filter's set is empty
+# a thousand processes in the filter's set
+sleepers=
+at_exit 'kill $sleepers 2>/dev/null'
+thousand_in()
+{
+	for _i in $(seq 1000); do sleep 1000 & sleepers="$sleepers $!"; done
+	# shellcheck disable=SC2086 # many
+	"$kpctl" filter add $sleepers
+}
+thousand_out()	# those that have ended are taken out by who lists the set
+{
+	# shellcheck disable=SC2086
+	kill $sleepers && wait $sleepers
+	sleepers=
+	"$kpctl" filter list
+} >/dev/null 2>&1
+
+left_out()	# ROUND BARE WHAT PROBE...: the loop is not in the filter's set
 {
 	"$kpctl" filter on
 	ours "$@"
@@ -178,6 +195,12 @@ while another 90; do
 	ours $round "$bare" "syscall_start" syscall_start
 	with_stack $round "$bare"
 	left_out $round "$bare" "both filtered out" syscall_start syscall_end
+	thousand_in
+	left_out $round "$bare" "both filtered out: a set of 1000" syscall_start syscall_end
+	thousand_out
+	"$kpctl" set filter_except 1
+	left_out $round "$bare" "both let through by a filter" syscall_start syscall_end
+	"$kpctl" set filter_except 0
 	added "everything off" $round "$bare" "$loop" "$calls" "$cpu"
 	[ -z "$perf" ] || added "perf record" $round "$bare" perf record -q -a -o "$BENCH_TMP/perf" \
 		-e raw_syscalls:sys_enter -e raw_syscalls:sys_exit "$loop" $((calls / 5)) "$cpu"

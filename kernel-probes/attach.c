@@ -335,10 +335,13 @@ kp_attach_sync(struct kp *kp)
 		if (!(programs >> i & 1))
 			continue;
 		r = attach_program(kp, i);
-		if (r < 0 && is_needed(kp, i, probes))
+		/* Without filter_fork a new thread could have a stack that is noted as left out. */
+		if (r < 0 && (is_needed(kp, i, probes) || i == KP_PROGRAM_filter_fork))
 			return r;
 	}
 	kp->state->fault_ends = sees_fault_ends(programs);
+	/* filter_fork has not seen the threads that came before it was attached. */
+	kp_filter_changed(kp);
 	if (probes & ~kp->state->on & KP_BIT(KP_SYSCALL_END))
 		kp->state->call_since = (__u64)clock_ns(CLOCK_MONOTONIC);
 	__atomic_store_n(&kp->state->on, probes | (kp_imports_wanted(kp) ? KP_IMPORTED : 0),

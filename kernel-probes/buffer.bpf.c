@@ -3,6 +3,7 @@
  */
 #include "kernel-probes/context.bpf.h"
 #include "kernel-probes/interrupt.bpf.h"
+#include "kernel-probes/left-out.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
@@ -12,6 +13,7 @@ struct kp_map_pool tnf_pool SEC(".maps");
 struct kp_map_context tnf_context SEC(".maps");
 struct kp_map_slots tnf_slots SEC(".maps");
 struct kp_map_interrupts tnf_interrupts SEC(".maps");
+struct kp_map_left_out tnf_left_out SEC(".maps");
 volatile struct kp_shared state SEC(".data.state");
 /* The only variable in .bss, which is a map of its own and takes no place in the object. */
 volatile unsigned char filter_set[KP_FILTER_MAX];

@@ -5,7 +5,7 @@
  * Writers of events look at the set alone.  A process is judged when it
  * is born (filter_fork in thread.bpf.c), gets another name or moves to another group.
  */
-#include "kernel-probes/write.bpf.h"
+#include "kernel-probes/left-out.bpf.h"
 
 struct kp_map_rules tnf_rules SEC(".maps");
 
@@ -32,6 +32,7 @@ __noinline int filter_reason(u32 pid, u32 reason, u32 there)
 	volatile u8 *reasons = filter_reasons(pid);
 
 	*reasons = there ? *reasons | reason : *reasons & ~reason;
+	filter_changed();
 	return 0;
 }
 

@@ -148,6 +148,9 @@ uint64_t kp_extra(const struct kp *, const struct kp_row *);
 /* Why a process is in the set: a place with enum kp_filter_value; NULL: there is no set, or no
    process can have this number. */
 uint8_t *kp_filter_reasons(struct kp *, pid_t);
+/* To be called after each change that may let a thread through, of whom programs have perhaps
+   noted the contrary. */
+void kp_filter_changed(struct kp *);
 int kp_filter_make(struct kp *);	/* the map of an empty set */
 
 /* rules.c: a list such as "0-3,8"; NULL or "all": all CPUs record. */

@@ -91,7 +91,8 @@ choose_maps(struct kp *kp, struct import_bpf *skel)
 	    (r = bpf_map__reuse_fd(skel->maps.bss, kp->filter_fd)) < 0 ||
 	    (r = choose_own_maps(kp, skel)) < 0 ||
 	    (r = bpf_map__set_autocreate(skel->maps.tnf_context, false)) < 0 ||
-	    (r = bpf_map__set_autocreate(skel->maps.tnf_slots, false)) < 0)
+	    (r = bpf_map__set_autocreate(skel->maps.tnf_slots, false)) < 0 ||
+	    (r = bpf_map__set_autocreate(skel->maps.tnf_left_out, false)) < 0)
 		return r;
 	return bpf_map__reuse_fd(skel->maps.data_state, kp->state_fd);
 }

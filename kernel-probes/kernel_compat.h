@@ -32,6 +32,7 @@ extern volatile struct kp_shared state;
  *	fault_error()		x86's bits, from what the machine says of a fault
  *	is_kernel_address()
  *	store_barrier()		stores reach other CPUs in the order of the program
+ *	load_barrier()		loads are done in the order of the program
  *	NR_*, NR32_* (of the 32-bit table, where the machines differ), O_DIRECT, PAGE_SHIFT, KERNEL_STACK_SIZE
  */
 

@@ -578,7 +578,7 @@ struct kp_shared {
 	__u32 has_filemap_fault;
 	__u32 gfp_movable, gfp_zero;	/* bits of the kernel's unnamed enums */
 	__u32 bio_remapped;
-	__u32 rawio;		/* physio probes hang on system calls in any case */
+	__u32 turn;		/* of the filter: counts changes that may let a thread through */
 	__u64 kthread;		/* addresses, 0 where the kernel hides them */
 	__u64 text_start, text_end;
 	__u64 schedule_start, schedule_end;
@@ -623,6 +623,7 @@ struct kp_shared {
 	struct kp_stacks stack[KP_STACKS_MAX];	/* by enum kp_id */
 	__u32 with_stacks;	/* the programs are loaded with the code that takes stacks */
 	__u32 call_freezes;	/* the first syscall_end that is written ends the recording */
+	__u32 rawio;		/* physio probes hang on system calls in any case */
 	struct kp_glue glue[KP_GLUE_MAX];	/* in order; those behind the last: from UINT32_MAX */
 	__u32 record_tag[16];	/* by enum kp_record */
 	__u32 type[KP_TYPES_MAX]; /* offsets of the definitions, by enum tnf_core */

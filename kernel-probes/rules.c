@@ -265,6 +265,7 @@ kp_rules_scan(struct kp *kp)
 	if ((l = rules_copy(kp)) == NULL)
 		return -ENOMEM;
 	r = rules_scan(kp, l);
+	kp_filter_changed(kp);
 	free(l);
 	return r;
 }
@@ -447,6 +448,7 @@ kp_filter_set(struct kp *kp, bool on)
 		return r;
 	kp->state->filter = (kp->state->filter & KP_FILTER_CPUS) | (!on ? KP_FILTER_OFF :
 	    kp->state->filter_except ? KP_FILTER_EXCEPT : KP_FILTER_ONLY);
+	kp_filter_changed(kp);
 	r = kp_attach_sync(kp);
 	return r < 0 ? r : kp_rules_scan(kp);
 }
@@ -474,6 +476,12 @@ kp_filter_reasons(struct kp *kp, pid_t pid)
 	return kp->filter == NULL || (uint32_t)pid >= KP_FILTER_MAX ? NULL : kp->filter + pid;
 }
 
+void
+kp_filter_changed(struct kp *kp)
+{
+	__atomic_fetch_add(&kp->state->turn, 1, __ATOMIC_SEQ_CST);
+}
+
 static int
 filter_add(struct kp *kp, pid_t pid, uint8_t value)
 {
@@ -487,6 +495,7 @@ filter_add(struct kp *kp, pid_t pid, uint8_t value)
 	if ((reasons = kp_filter_reasons(kp, pid)) == NULL)
 		return kp_refused(kp, -ENOMEM, KP_PIN_FILTER);
 	*reasons = (uint8_t)((*reasons & (KP_FILTER_NAME | KP_FILTER_GROUP)) | value);
+	kp_filter_changed(kp);
 	return 0;
 }
 
@@ -513,6 +522,7 @@ kp_filter_delete(struct kp *kp, pid_t pid)
 	if (reasons == NULL || *reasons == 0)
 		return kp_fail(kp, -ESRCH, "process %d: not in the set", (int)pid);
 	*reasons = 0;
+	kp_filter_changed(kp);
 	return 0;
 }
 

@@ -3,6 +3,7 @@
  */
 #include <stddef.h>
 
+#include "kernel-probes/left-out.bpf.h"
 #include "kernel-probes/waits.bpf.h"
 #include "kernel-probes/reason.bpf.h"
 #include "kernel-probes/stack.bpf.h"
@@ -109,8 +110,7 @@ static __always_inline int woken(void *ctx, struct task_struct *p)
 
 	if ((on & (WOKEN_PROBES | KP_BIT(KP_THREAD_THROTTLE))) == 0)
 		return 0;
-	me = bpf_get_current_task_btf();
-	if (left_out(p, me))
+	if ((me = passing_waker(ctx, p)) == NULL)
 		return 0;
 	on &= WOKEN_PROBES;
 	if (unlikely(queue_throttled(p)) && is_on_about(KP_BIT(KP_THREAD_THROTTLE), filter_key(p)))

@@ -2,6 +2,7 @@
  * syscall.bpf.c - system calls begin and end.
  */
 #include "kernel-probes/context.bpf.h"
+#include "kernel-probes/left-out.bpf.h"
 
 /* Writes a call of another table, or one whose number is too large for sysnum. */
 static __always_inline int start_other(void *ctx, struct task_struct *me, u64 nr, u32 abi)
@@ -31,9 +32,9 @@ static __always_inline void call_begins(struct task_struct *me)
 
 /* True if the call that ends has taken long enough.  Of a call whose beginning was not seen, the
    context has none, or that of an earlier call, before the programs were on without a break. */
-static __always_inline bool call_was_long(void)
+static __always_inline bool call_was_long(struct task_struct *me)
 {
-	struct context *c = my_context();
+	struct context *c = context_of(me);
 	u64 began;
 
 	if (c == NULL)
@@ -56,8 +57,7 @@ int syscall_start(struct bpf_raw_tracepoint_args *ctx)
 
 	if (!timed && !probe_is_on(KP_BIT(KP_SYSCALL_START) | KP_BIT(KP_SYSCALL_START_OTHER)))
 		return 0;
-	me = bpf_get_current_task_btf();
-	if (!passes(me))
+	if ((me = passing_thread(ctx)) == NULL)
 		return 0;
 	if (timed)
 		call_begins(me);
@@ -82,12 +82,13 @@ int syscall_end(struct bpf_raw_tracepoint_args *ctx)
 	struct kp_syscall_end *e;
 	struct hit hit;
 	s64 ret = ctx->args[1];
+	struct task_struct *me;
 
-	if (!is_on(KP_BIT(KP_SYSCALL_END)))
+	if (!probe_is_on(KP_BIT(KP_SYSCALL_END)) || (me = passing_thread(ctx)) == NULL)
 		return 0;
-	if (unlikely(state.call_longer != 0) && !call_was_long())
+	if (unlikely(state.call_longer != 0) && !call_was_long(me))
 		return 0;
-	e = EVENT(ctx, &hit, SYSCALL_END, kp_syscall_end);
+	e = EVENT_BY(ctx, &hit, me, SYSCALL_END, kp_syscall_end);
 	if (e == NULL)
 		return 0;
 	e->rval2 = 0;		/* this machine has one return register */

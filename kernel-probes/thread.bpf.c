@@ -1,7 +1,7 @@
 /*
  * thread.bpf.c - threads come and go, and those that live are told.
  */
-#include "kernel-probes/write.bpf.h"
+#include "kernel-probes/left-out.bpf.h"
 
 /*
  * The start address of a new thread.  A kernel thread runs kthread(), which calls the function
@@ -85,22 +85,29 @@ static __always_inline u32 reasons_of(struct task_struct *p)
 	return reasons;
 }
 
-/* A process that was added with its children brings them into the set, before
-   they run, and theirs. */
-SEC("tp_btf/task_newtask")
-int BPF_PROG(filter_fork, struct task_struct *p)
+/* A process that was added with its children brings them into the set, before they run, and
+   theirs. */
+static __always_inline void filter_inherit(struct task_struct *p)
 {
-	u32 child = p->tgid, mother = bpf_get_current_pid_tgid() >> 32;
+	u32 mother = bpf_get_current_pid_tgid() >> 32;
 	u32 value = 0;
 
-	if ((u32)p->pid != child)
-		return 0;
 	if (*filter_reasons(mother) & KP_FILTER_CHILDREN)
 		value = KP_FILTER_FOLLOW;
 	if (state.rules != 0)
 		value |= reasons_of(p);
 	if (value != 0)
-		*filter_reasons(child) = value;
+		*filter_reasons(p->tgid) = value;
+}
+
+/* The new thread has perhaps the stack of one that has ended and was left out. */
+SEC("tp_btf/task_newtask")
+int BPF_PROG(filter_fork, struct task_struct *p)
+{
+	if (p->pid == p->tgid)
+		filter_inherit(p);
+	if (set_holds(state.filter & KP_FILTER_MODE, filter_key(p)))
+		filter_changed();
 	return 0;
 }
 

@@ -7,6 +7,7 @@
  * a thread that the filter leaves out.
  */
 #include "kernel-probes/context.bpf.h"
+#include "kernel-probes/left-out.bpf.h"
 
 #define VM_SHARED	0x8
 
@@ -99,9 +100,9 @@ SEC("tp_btf/page_fault_user")
 int BPF_PROG(user_fault, unsigned long address, struct pt_regs___kernel *regs,
     unsigned long error)
 {
-	struct task_struct *me = bpf_get_current_task_btf();
+	struct task_struct *me = passing_thread(ctx);
 
-	if (!passes(me))
+	if (me == NULL)
 		return 0;
 	fault_begin(me, regs_ip(regs), FAULT_USER, address, fault_error(error));
 	user_fault_events(ctx, me, address, fault_error(error));
@@ -113,10 +114,10 @@ SEC("tp_btf/page_fault_kernel")
 int BPF_PROG(kernel_fault, unsigned long address, struct pt_regs___kernel *regs,
     unsigned long error)
 {
-	struct task_struct *me = bpf_get_current_task_btf();
+	struct task_struct *me = passing_thread(ctx);
 	const struct pt_regs___kernel *user;
 
-	if (!passes(me) || me->pagefault_disabled != 0)
+	if (me == NULL || me->pagefault_disabled != 0)
 		return 0;
 	user = (void *)bpf_task_pt_regs(me);
 	fault_begin(me, regs_ip(user), FAULT_KERNEL, address, fault_error(error));
@@ -180,8 +181,7 @@ int BPF_PROG(fault_counted, void *group, int item)
 
 	if ((u64)item != bpf_core_enum_value(enum vm_event_item, PGFAULT))
 		return 0;
-	me = bpf_get_current_task_btf();
-	if (!passes(me))
+	if ((me = passing_thread(ctx)) == NULL)
 		return 0;
 	c = context_of(me);
 	return c == NULL || c->fault == FAULT_NONE ? 0 : fault_ends(ctx, me, c);
@@ -287,8 +287,7 @@ int BPF_PROG(page_alloc, struct page *page, unsigned int order, unsigned int gfp
 
 	if (!(gfp & state.gfp_movable))
 		return 0;
-	me = bpf_get_current_task_btf();
-	if (!passes(me))
+	if ((me = passing_thread(ctx)) == NULL)
 		return 0;
 	c = context_of(me);
 	if (fault_of(me, c) == FAULT_NONE || c == NULL)

@@ -6,6 +6,7 @@
  * runs at sched_waking is the waker, unless an interrupt has stopped it.
  */
 #include "kernel-probes/interrupt.bpf.h"
+#include "kernel-probes/left-out.bpf.h"
 
 #define NET_TX_SOFTIRQ	2
 #define NET_RX_SOFTIRQ	3
@@ -178,9 +179,9 @@ int BPF_PROG(waking, struct task_struct *p)
 	u64 source;
 	u32 by;
 
-	if (!is_on_about(WAKEUP_PROBES, filter_key(p)) || (i = my_interrupt()) == NULL)
+	if (!probe_is_on(WAKEUP_PROBES) || (me = passing_waker(ctx, p)) == NULL ||
+	    !is_on_about(WAKEUP_PROBES, filter_key(p)) || (i = my_interrupt()) == NULL)
 		return 0;
-	me = bpf_get_current_task_btf();
 	by = woken_by(i, (u64)me, stack_place(i, ctx), &source);
 	/* The idle thread never wakes another: an interrupt without a handler did, such as a
 	   reschedule. */

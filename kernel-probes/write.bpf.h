@@ -106,6 +106,13 @@ static __always_inline volatile u8 *filter_reasons(u32 pid)
 	return &filter_set[pid & (KP_FILTER_MAX - 1)];
 }
 
+/* Does a mode of the filter let a process with this key through? */
+static __always_inline bool set_holds(u32 mode, u32 key)
+{
+	return mode == KP_FILTER_OFF ||
+	    (*filter_reasons(key) != 0) != (mode == KP_FILTER_EXCEPT);
+}
+
 /* state.filter is not 0: does it let events about this process through, on this CPU?  In mode
    KP_FILTER_OFF the CPUs alone decide. */
 static __always_inline bool filter_holds(u32 pid)
@@ -117,8 +124,7 @@ static __always_inline bool filter_holds(u32 pid)
 		if (!(state.cpus[cpu / 64 & (KP_CPUS_WORDS - 1)] >> (cpu & 63) & 1))
 			return false;
 	}
-	return mode == KP_FILTER_OFF ||
-	    (*filter_reasons(pid) != 0) != (mode == KP_FILTER_EXCEPT);
+	return set_holds(mode, pid);
 }
 
 /* A thread's key in the set: its process, or 0 for the kernel's own threads. */
@@ -132,6 +138,12 @@ static __always_inline bool passes(struct task_struct *writer)
 	return likely(!state.filter) || filter_holds(filter_key(writer));
 }
 
+/* Does the filter surely leave out whoever has these reasons, and the kernel's threads? */
+static __always_inline bool surely_out(u32 reasons)
+{
+	return state.filter == KP_FILTER_ONLY && (reasons | *filter_reasons(0)) == 0;
+}
+
 /*
  * True if the filter surely leaves out two threads.  A hook that each thread of the machine
  * comes through asks this first, because the answer costs a byte for each thread.  False is no
@@ -139,8 +151,7 @@ static __always_inline bool passes(struct task_struct *writer)
  */
 static __always_inline bool left_out(struct task_struct *a, struct task_struct *b)
 {
-	return state.filter == KP_FILTER_ONLY &&
-	    (*filter_reasons(a->tgid) | *filter_reasons(b->tgid) | *filter_reasons(0)) == 0;
+	return surely_out(*filter_reasons(a->tgid) | *filter_reasons(b->tgid));
 }
 
 /* True if an event of one of these probes has stacks. */

@@ -41,6 +41,7 @@ struct thread_info___arm64 {
 	u64 fence = 0;							\
 	__sync_lock_test_and_set(&fence, 1);				\
 } while (0)
+#define load_barrier()	store_barrier()
 
 enum {
 	NR_flock = 32, NR_read = 63, NR_write = 64, NR_pread64 = 67, NR_pwrite64 = 68,

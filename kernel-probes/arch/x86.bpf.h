@@ -22,8 +22,9 @@ struct inactive_task_frame {
 #define KERNEL_STACK_SIZE	16384	/* without KASAN */
 #define O_DIRECT		040000
 
-/* The machine keeps the order of stores. */
+/* The machine keeps the order of stores, and that of loads. */
 #define store_barrier()	asm volatile("" ::: "memory")
+#define load_barrier()	asm volatile("" ::: "memory")
 
 enum {
 	NR_read = 0, NR_write = 1, NR_pread64 = 17, NR_pwrite64 = 18,

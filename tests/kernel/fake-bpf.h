@@ -12,9 +12,10 @@
 #include <stdint.h>
 #include <string.h>
 
-/* In place of kernel_compat.h and context.bpf.h. */
+/* In place of kernel_compat.h, context.bpf.h and left-out.bpf.h. */
 #define KERNEL_PROBES_KERNEL_COMPAT_H
 #define KERNEL_PROBES_CONTEXT_BPF_H
+#define KERNEL_PROBES_LEFT_OUT_BPF_H
 typedef uint8_t u8;
 typedef uint16_t u16;
 typedef uint32_t u32;
@@ -40,6 +41,7 @@ typedef int64_t s64;
 struct task_struct { int flags, tgid, pid; };
 struct kp_map_context { int none; };
 struct kp_map_slots { int none; };
+struct kp_map_left_out { int none; };
 
 static struct task_struct task = { 0, 7, 7 }, *running = &task;
 

@@ -8,7 +8,7 @@
  *	kpctl stacks PROBE KERNEL USER		frames of its events
  *	kpctl tracepoints			all of them, listed
  *	kpctl set NAME VALUE
- *	kpctl filter on|off|list|add PID|follow PID|delete PID
+ *	kpctl filter on|off|list|add PID...|follow PID|delete PID
  *	kpctl tasks				who lives: TID PID PPID FLAGS GROUPS NAME
  *	kpctl copy FILE				the buffer as it is
  *	kpctl verified				programs: INSTRUCTIONS NAME, as the
@@ -122,7 +122,7 @@ static int
 filter(struct kp *kp, char **arg)
 {
 	pid_t *pids;
-	int n, r;
+	int n, r = 0;
 
 	if (strcmp(arg[0], "list") == 0) {
 		if ((r = kp_filter_list(kp, &pids, &n)) < 0)
@@ -133,7 +133,8 @@ filter(struct kp *kp, char **arg)
 		return 0;
 	}
 	if (strcmp(arg[0], "add") == 0)
-		r = kp_filter_add(kp, atoi(arg[1]));
+		for (char **p = arg + 1; *p != NULL && r >= 0; p++)
+			r = kp_filter_add(kp, atoi(*p));
 	else if (strcmp(arg[0], "follow") == 0)
 		r = kp_filter_follow(kp, atoi(arg[1]));
 	else if (strcmp(arg[0], "delete") == 0)
