@@ -1,8 +1,7 @@
 #!/bin/sh
 # fast-programs.sh TNFDUMP PREX EXCEPTIONS THREADS COUNT - programs as they come, with probes in all their functions that
-# take one, say and return what they do without; so do servers under load, when the probes come and when they
-# go; one with COUNT threads; and calls are counted as a uprobe of somebody else counts them.  With TNF_STRESS=long every
-# function and return of each program, else a part of them.
+# take one, say and return what they do without; so does one with COUNT threads, under which the probes come and go.  With
+# TNF_STRESS=long every function and return of each program, else a part of them; and ten thousand threads.
 . "${TNF_SOURCE:-../..}/tests/lib.sh"
 dump=$1 prex=$(realpath "$2") exceptions=$3 threads=$4 count=$5
 need_ptrace
@@ -70,6 +69,7 @@ same node node -e 'let m={};for(let i=0;i<1e5;i++)m[i%977]=(m[i%977]||"")+"x";
 	console.log(Object.keys(m).length, JSON.stringify(m).length); try { null.x } catch (e) { console.log(e.message) }'
 some=$all
 
+[ "${TNF_STRESS:-}" != long ] || count=10000
 # Threads: probes come while they come and go, and stay in the way of none.
 # shellcheck disable=SC2086
 $as "$TMP/threads" "$count" >"$TMP/said" &
@@ -88,48 +88,3 @@ done
 kill -TERM "$pid"
 wait "$pid" || fail "$count threads: $(cat "$TMP/said")"
 tail -n 1 "$TMP/said"
-
-# A server under load, and the same calls counted by a uprobe.
-command -v redis-server >/dev/null && command -v redis-benchmark >/dev/null || { echo "not tested: no redis"; exit 0; }
-sock=$TMP/redis.sock
-# shellcheck disable=SC2086
-$as redis-server --port 0 --unixsocket "$sock" --save '' >"$TMP/redis" 2>&1 &
-pid=$! pids=$!
-ask() { redis-cli -s "$sock" "$@"; }
-answers() { [ "$(ask ping 2>/dev/null)" = PONG ]; }
-wait_for 60 answers || fail "redis: $(cat "$TMP/redis")"
-load() { timeout 250 redis-benchmark -s "$sock" -q -t set,get,lpush,zadd -n "$1" >"$TMP/load" 2>&1 || fail "load: $(cat "$TMP/load")"; }
-calls() { ask info stats | tr -d '\r' | sed -n 's/^total_commands_processed://p'; }
-
-run --set fast_returns=on -p "$pid" -s 16384 -o "$TMP/r.tnf" -c "enable function=$some" || fail "redis: $(cat "$TMP/err")"
-load 2000
-[ "$(ask eval 'local x = 0 for i = 1, 1000 do x = x + i end return x' 0)" = 500500 ] || fail "redis: eval"
-ask eval 'return redis.call("nosuch")' 0 2>&1 | grep -q 'Unknown Redis command' || fail "redis: an error of a script"
-run -p "$pid" -c 'disable keys=function; list probes keys=function' || fail "redis: off: $(cat "$TMP/err")"
-grep -q 'enable=on' "$TMP/prex" && fail "redis: not off"
-load 2000
-
-if [ -n "$as" ] && command -v bpftrace >/dev/null && command -v perf >/dev/null &&
-	[ "$(cat /proc/sys/kernel/perf_event_paranoid)" -le 4 ]; then
-	bpftrace -p "$pid" -e 'uprobe:/proc/'"$pid"'/exe:processCommand { @n = count(); } END { print(@n); clear(@n); }' \
-		>"$TMP/uprobe" 2>&1 &
-	trace=$! pids="$pids $!"
-	attached() { grep -q Attaching "$TMP/uprobe" && ask ping >/dev/null; }
-	if wait_for 60 attached; then
-		sleep 2
-		run --set fast_returns=on -p "$pid" -s 65536 --fill -o "$TMP/n.tnf" -c 'enable function=processCommand' ||
-			fail "redis: $(cat "$TMP/err")"
-		before=$(calls)
-		load "${REDIS_CALLS:-3000}"
-		after=$(calls)
-		run -p "$pid" -c 'disable keys=function' || fail "redis: $(cat "$TMP/err")"
-		kill -INT $trace
-		wait $trace
-		"$dump" "$TMP/n.tnf" >"$TMP/dump" 2>/dev/null
-		fast=$(grep -c ' processCommand_entry ' "$TMP/dump") returned=$(grep -c ' processCommand_return ' "$TMP/dump")
-		echo "redis: $((after - before)) commands; recorded $fast, returned $returned; uprobe $(sed -n 's/.*@n: *//p' "$TMP/uprobe")"
-		# The first question had not counted itself when it was answered, but was recorded.
-		[ "$fast" -eq $((after - before + 1)) ] && [ "$returned" -eq "$fast" ] || fail "redis: not all commands"
-	fi
-fi
-ask ping | grep -q PONG || fail "redis does not answer"
