@@ -1,6 +1,6 @@
 /*
- * why-place.c - what a thread slept for: the stack of the sleep tells the cause, the block request
- * the disk.
+ * why-place.c - what a thread slept for: the stack at which it fell asleep tells the cause, its
+ * block request tells the disk.
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -8,8 +8,8 @@
 #include "analysis/why-impl.h"
 
 /* Functions of the kernel; '*' stands for the rest of a name, and what a compiler appends after
-   a point never counts.  The cause with the highest rank wins: a page fault waits for a disk, a
-   lock may be taken on the way to one. */
+   a point never counts.  A stack may have functions of several causes, as of a
+   page fault that waits for a disk: the highest rank wins. */
 static const struct {
 	const char *function;
 	enum why_cause cause;
@@ -202,8 +202,9 @@ why_name(struct why *w, uint32_t id, int64_t time)
 	return w->name.base;
 }
 
-/* So many requests before the node's are looked at. */
+/* why_ahead() looks at so many requests before the node's. */
 #define LOOK_BACK	2048u
+#define SAME_MOMENT	1000	/* ns: layers of one request begin within so short a time */
 
 const struct why_request *
 why_request(const struct why *w, const struct why_node *n)
@@ -245,7 +246,7 @@ why_disk(struct why *w, const struct why_node *n)
 	return r != NULL ? disk_of(w, r, w->disk) : NULL;
 }
 
-/* Notes for each request when the last of it and of those before it ended. */
+/* Sets latest_end of each request: the latest end among it and all earlier ones. */
 static void
 note_ends(struct why *w)
 {
@@ -265,8 +266,9 @@ why_held_back(struct why *w, const struct why_node *n)
 {
 	const struct why_request *r = why_request(w, n);
 
-	/* Another thread began the request when most of the sleep was over: a worker of the kernel
-	   that lets requests go on.  A thread that submits its own request sleeps afterwards. */
+	/* The request was held back if another thread, a worker of the kernel that lets requests go
+	   on, began it when most of the sleep was over.  A thread that submits its own request
+	   sleeps afterwards. */
 	return r == NULL || r->thread == n->thread || r->start < n->from + (n->to - n->from) / 2 ? 0 :
 	    r->start - n->from;
 }
@@ -289,8 +291,9 @@ why_ahead(struct why *w, const struct why_node *n, uint32_t *most)
 
 		if (a->latest_end <= r->start || a->latest_end <= n->from)
 			break;
-		/* Layers of one request begin together: only what was there before counts. */
-		if (a->end == INT64_MAX || a->end <= r->start || a->end <= n->from || a->start + 1000 >= r->start ||
+		/* A request counts that was there before ours, and not yet ended; one of the same
+		   moment is a layer of ours. */
+		if (a->end == INT64_MAX || a->end <= r->start || a->end <= n->from || a->start + SAME_MOMENT >= r->start ||
 		    (a->device != r->device && strcmp(disk_of(w, a, other), mine) != 0))
 			continue;
 		ahead++;

@@ -54,7 +54,7 @@ tnf_map_init(struct map *m, size_t value_size)
 	*m = (struct map){ .value_size = value_size };
 }
 
-/* With the first key.  Without random bits from the kernel, the clock's. */
+/* Called when the first key is put.  If the kernel has no random bits yet, the clock serves. */
 static void
 map_choose_secret(struct map *m)
 {
@@ -176,7 +176,8 @@ tnf_map_remove(struct map *m, const void *key, size_t n)
 	free(m->slot[i]);
 	m->slot[i] = NULL;
 	m->n--;
-	/* Close the hole: keys that were pushed past it move up. */
+	/* A key behind the hole that belongs at or before the hole moves there: a search ends at an
+	   empty slot. */
 	for (k = (i + 1) & mask; m->slot[k] != NULL; k = (k + 1) & mask) {
 		home = m->slot[k]->hash & mask;
 		if (((k - home) & mask) < ((k - i) & mask))

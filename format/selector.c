@@ -289,7 +289,7 @@ tnf_selectors_hint(char *hint, size_t size, enum token_kind kind, const char *te
 
 	*hint = '\0';
 	if (kind == TOK_SET)
-		snprintf(hint, size, "%.*s: a set is no value: it stands by itself, among selectors", n, text);
+		snprintf(hint, size, "%.*s: a set cannot be a value: it stands by itself, among selectors", n, text);
 	else if (kind == TOK_INT)
 		snprintf(hint, size, "%.*s: a number as a value: quote it: '%.*s'", n, text, n, text);
 	else if (kind == TOK_BAD && strchr("*?[", *text) != NULL)
@@ -299,7 +299,7 @@ tnf_selectors_hint(char *hint, size_t size, enum token_kind kind, const char *te
 	else if (kind == TOK_BAD && *text == '"')
 		snprintf(hint, size, "\": texts are in single quotes: 'a text'");
 	else if (kind == TOK_BAD)
-		snprintf(hint, size, "%c: in no plain word: quote what has it: 'a-b'", *text);
+		snprintf(hint, size, "%c: not allowed in an unquoted word: quote the word: 'a-b'", *text);
 }
 
 /* Takes a token that may be a set.  false, with the reason in 'why': the token is wrong here. */
@@ -418,8 +418,9 @@ is_text(const struct tnf_spec *s, const char *text)
 	return s->text != NULL && strcmp(s->text, text) == 0;
 }
 
-/* True if the selector may choose an imported probe that nobody has switched on.  One that fits every
-   probe (such as $all) does not, nor does enable=off or trace=off: such a probe must be named. */
+/* True if the selector may choose an imported probe that nobody has switched on.  A selector that
+   fits every probe (such as $all) does not, nor does enable=off or trace=off: the user names the
+   imported probe that is to be switched on. */
 static bool
 selector_chooses(const struct tnf_selector *s)
 {

@@ -2,18 +2,18 @@
  * import-row.c - an imported probe's definition in the buffer, for readers, and its row and
  * conditions, for the BPF programs.
  *
- * The operations on a tracepoint's record tell how much of the record BPF reads at once and,
- * if the event always has one length, the event's words.  A word needs no call and no decision,
- * an operation needs both.
+ * From the operations on a tracepoint's record we compute how many bytes of the record BPF reads
+ * at once.  If all events of the probe have one length, we also compute the event as words of
+ * 8 bytes: BPF writes a word without a call or a branch, while an operation takes both.
  */
 #include "kernel-probes/handle.h"
 
 #define EVENT_MAX	(KP_WORDS_FROM * 2)	/* with the records that it refers to */
 
-/* The source of each byte of an event, before the event's words are known. */
+/* For each byte of an event: the offset in the record from which it comes, or 0 and its value. */
 struct picture {
 	uint8_t fixed[EVENT_MAX];
-	uint8_t from[EVENT_MAX];	/* 0: it is fixed */
+	uint8_t from[EVENT_MAX];	/* 0: the value is fixed */
 	unsigned size;
 };
 
@@ -62,7 +62,7 @@ paint_event(struct picture *p, const struct kp_import_row *row, const uint32_t *
 	return fits;
 }
 
-/* The number of bytes that lie side by side in the record, too. */
+/* Returns how many bytes from 'at' on are neighbours in the record as well as in the event. */
 static unsigned
 run_length(const uint8_t *from, unsigned at)
 {
@@ -73,7 +73,8 @@ run_length(const uint8_t *from, unsigned at)
 	return n;
 }
 
-/* Adds the parts of the word at 'to'; returns their number, KP_WORDS_MAX + 1: too many. */
+/* Adds the parts of the word at 'to' to the n parts; returns the number of all of them, or
+   KP_WORDS_MAX + 1 if there are too many. */
 static unsigned
 add_word(struct kp_word *word, unsigned n, const struct picture *p, unsigned to)
 {
@@ -99,7 +100,7 @@ add_word(struct kp_word *word, unsigned n, const struct picture *p, unsigned to)
 	return n;
 }
 
-/* The part of the record's beginning that the operations need. */
+/* Returns how many words of 8 bytes, from the record's beginning, the operations read. */
 static unsigned
 needed(const struct kp_import_row *row)
 {
@@ -113,8 +114,8 @@ needed(const struct kp_import_row *row)
 	return (most + 7) / 8;
 }
 
-/* Sets the members of a row that follow from its operations, before the row is put.  'tags'
-   are those of the buffer's records, by enum kp_record. */
+/* Computes a row's read, whole, words and word from its operations, before the row goes into
+   the map.  'tags' are those of the buffer's records, by enum kp_record. */
 static void
 kp_import_row_words(struct kp_import_row *row, const uint32_t *tags)
 {
@@ -293,7 +294,7 @@ kp_probe_where(struct kp *kp, unsigned id, const char *text)
 		return r;
 	if (text != NULL && (strlen(text) >= sizeof ((struct kp_asked *)0)->where ||
 	    strpbrk(text, "';") != NULL))
-		return kp_fail(kp, -EINVAL, "where: at most 255 characters, without ' and ;");
+		return kp_fail(kp, -EINVAL, "where: at most 255 characters, and none of ' and ;");
 	if (text != NULL && (copy = strdup(text)) == NULL)
 		return kp_fail(kp, -ENOMEM, "where: not enough memory");
 	free(imp->where);

@@ -145,7 +145,7 @@ static __always_inline int scan_end(void)
 	return 0;
 }
 
-/* Ends the scan before: kswapd may go from one pass to the next without sleeping in between. */
+/* Ends the previous scan of this kswapd, which may begin another without sleeping in between. */
 SEC("tp_btf/mm_vmscan_kswapd_wake")
 int BPF_PROG(kswapd_wake)
 {
@@ -229,7 +229,7 @@ static __always_inline void swapped_in(struct task_struct *t, u32 pages)
 	event_end(&hit);
 }
 
-/* The count of a process's pages in swap changes.  A thread that reclaims memory has swapped a page
+/* Called when the kernel changes the count of a process's pages in swap.  A thread that reclaims memory has swapped a page
    out; a thread in a page fault of its own has swapped pages in. */
 SEC("tp_btf/rss_stat")
 int BPF_PROG(swap_count, struct mm_struct *mm, int member)
@@ -290,8 +290,9 @@ static __always_inline void swapout_lwp(struct task_struct *t, u32 pages)
 	event_end(&hit);
 }
 
-/* If a page that is swapped out belongs to a thread's stack, records the event for this thread:
-   it is found by the first area that maps the page. */
+/* If a page that is swapped out belongs to a thread's stack, records the event for this thread.
+   Of the areas that map the page only the root of their tree is looked at: the thread's stack
+   must lie in that. */
 static __always_inline int stack_written(struct folio *folio)
 {
 	u64 mapping = (u64)folio_member(folio, false, mapping), from, to, at;
@@ -301,7 +302,7 @@ static __always_inline int stack_written(struct folio *folio)
 	u64 chain;
 
 	if ((mapping & 3) != 1 || !probe_is_on(KP_BIT(KP_SWAPOUT_LWP)))
-		return 0;	/* not anonymous */
+		return 0;	/* not anonymous memory, or the probe is off */
 	node = BPF_CORE_READ((struct anon_vma *)(mapping & ~3ull), rb_root.rb_root.rb_node);
 	if (node == NULL)
 		return 0;

@@ -1,9 +1,8 @@
 /*
  * copy.c - what a file held at one moment, while it is written.
  *
- * The moment comes first: how far each block is filled.  Then the bytes are
- * copied, and what was added during the copy is hidden.  An event that stays has all
- * it refers to, and none of the same thread before it is missing: format/live.h
+ * First we note how far each block is filled: this is the moment.  Then we copy the bytes, and
+ * hide what writers added during the copy.  An event that stays has all it refers to, and none of the same thread before it is missing: format/live.h
  * says why.
  */
 #include "format/live.h"
@@ -108,7 +107,9 @@ by_age(const void *a, const void *b)
 /*
  * Notes how far each block is filled.  A thread goes from older blocks to newer ones.  We
  * look at the newest blocks first: so if we see an event, we also see the thread's events
- * before it.  Blocks that writers hold over laps are out of order in the round, and come last.
+ * before it.  A block that a writer has
+ * held for a lap or more stands at a wrong place in this order: so at the end we look at all such
+ * blocks once more, the newest first.
  */
 static void
 copy_mark(const struct tnf_file *f, const struct live *from, const struct round *r,
@@ -129,7 +130,8 @@ copy_mark(const struct tnf_file *f, const struct live *from, const struct round 
 		if (b.generation == m->held[i]->generation)
 			m->held[i]->used = b.used;
 	}
-	/* No writer has taken a block: if some seem to be new, the cursor is wrong. */
+	/* If the cursor has not moved, no writer has taken a block since.  Blocks that seem newer
+	   than the cursor then show that the cursor is wrong: their marks stay. */
 	if (file_cursor(f) == r->cursor)
 		return;
 	for (i = 0; i < r->n; i++)
@@ -137,7 +139,7 @@ copy_mark(const struct tnf_file *f, const struct live *from, const struct round 
 			m->block[i].used = 0;
 }
 
-/* Copies each block up to bytes_valid, as it is by the time the bytes have been copied. */
+/* Copies each block up to its bytes_valid, which is read before the bytes. */
 static void
 copy_data(const struct tnf_file *f, const struct live *from, unsigned char *to,
     const struct round *r)
@@ -189,8 +191,8 @@ drop_taken(const struct live *from, const struct tnf_file *copy,
 	}
 }
 
-/* The events of a block that are newer than its mark.  The records that they refer to
-   stay: an older one may refer to it as well. */
+/* Erases the events of a block that are newer than its mark.  Records that they refer to stay, since
+   an older event may refer to them, too. */
 static void
 hide_newer(struct tnf_file *copy, unsigned char *to, const struct block *mark)
 {
@@ -220,7 +222,8 @@ copy_take(const struct tnf_file *f, const struct live *from, struct target *t,
 		copy_mark(f, from, &r, marks);
 		copy_data(f, from, to, &r);
 		drop_taken(from, copy, to, &r);
-		/* Another round is needed if the writer has overwritten a quarter of this one by now. */
+		/* If writers have taken a quarter of the blocks since, we look and copy again; the
+		   last of the TRIES stands. */
 		if (r.data == 0 || file_cursor(f) - r.cursor < r.data / 4)
 			break;
 	}

@@ -9,9 +9,9 @@
 #include "libtnf/survey.h"
 
 #define PART_BLOCKS	12u	/* fewer are not worth a thread in any case */
-#define STRETCH_SMALL	4u	/* blocks of a stretch in files of less than this many: */
 #define SMALL_BLOCKS	4096u
-#define SAMPLE_BLOCKS	64u	/* where the words to look for are looked for */
+#define STRETCH_SMALL	4u	/* blocks of a stretch in a file of less than SMALL_BLOCKS */
+#define SAMPLE_BLOCKS	64u	/* words_learn() looks into so many for a schedule record */
 #define LARGE_PAGE	((size_t)2 << 20)
 
 static unsigned
@@ -84,8 +84,8 @@ survey_begin(struct survey *v, const struct tnf_file *f, uint64_t from)
 	return 0;
 }
 
-/* Our threads block signals, which are the caller's.  The caller's thread does the last part
-   itself. */
+/* The threads that we start get no signals: those are for the caller, whose thread does the
+   last part itself. */
 static void
 survey_run(struct survey *v)
 {
@@ -112,8 +112,8 @@ uint32_member(const struct tnf_member *m)
 	    m->type->kind == TNF_K_INT32) ? m->offset : 0;
 }
 
-/* From a schedule record; false: not one whose members are where they can be
-   read without more ado. */
+/* Learns from a schedule record where its members are.  False: it is no schedule record, or its
+   members have no fixed offsets. */
 static bool
 words_learn_sched(struct words *w, const struct walk *walk)
 {
@@ -134,7 +134,8 @@ words_learn_sched(struct words *w, const struct walk *walk)
 	return w->tid != 0 && w->pid != 0 && w->size != 0;
 }
 
-/* From the first blocks in use. */
+/* Looks for a schedule record in the first blocks in use.  False: none has one, and the file is
+   read without a survey. */
 static bool
 words_learn(struct words *w, struct tnf_file *f, uint64_t off)
 {

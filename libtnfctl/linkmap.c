@@ -1,10 +1,10 @@
 /*
  * linkmap.c - the dynamic linker's own list of what it has loaded.
  *
- * The executable's dynamic section leads to struct r_debug, that to a chain of
- * struct link_map, one an object, in the order in which symbols are searched;
- * where dlmopen() was used, to further chains.  It all lies in the target's
- * memory and may be a lie, or be changing while we read it.
+ * The executable's dynamic section leads to struct r_debug.  This leads to a chain of
+ * struct link_map, one for each object, in the order in which symbols are searched; a program
+ * that uses dlmopen() has further chains.  All of them lie in the target's memory: they may be
+ * wrong, and may change while we read them.
  */
 #include <elf.h>
 #include <link.h>
@@ -130,8 +130,8 @@ add_to_print(void *arg, uintptr_t at, const struct link_map *map)
 	return true;
 }
 
-/* Without an interpreter the program is all there is, and has all from its
-   start, which is where the kernel put its program headers. */
+/* True if the program is linked statically: the kernel has loaded no interpreter for it, so
+   there is no list, and all its code is mapped from the start. */
 static bool
 linkmap_is_static(const struct linker *l, pid_t pid)
 {
@@ -169,7 +169,8 @@ struct listing {
 	tnfctl_errcode_t err;
 };
 
-/* True if the file is the one that is mapped there; false: it has been replaced. */
+/* True if the file's first page is the one that is mapped there; false: the file has been
+   replaced, or the file or the memory cannot be read. */
 static bool
 linkmap_same_file(const struct reader *r, const char *file, const struct mapping *start)
 {
@@ -211,8 +212,8 @@ can_be_shown(const char *s)
 	return *s == '/' && *p == '\0';
 }
 
-/* The name that the linker uses, if it is one that can be shown and that means
-   something when the process has closed its descriptors. */
+/* Prefers the linker's name.  If that cannot be printed, or is below /proc/self, where it ends
+   with the process' descriptor, takes the path of the mapping. */
 static void
 find_name(struct listing *l, const struct link_map *map,
     const struct mapping *start, char ret[TEXT_SIZE])
@@ -253,7 +254,7 @@ linkmap_list_one(void *arg, uintptr_t at, const struct link_map *map)
 	m = tnf_maps_find(&l->maps, (uintptr_t)map->l_ld);
 	if (m == NULL || m->path[0] != '/' ||
 	    (start = tnf_maps_file_start(&l->maps, m)) == NULL)
-		return true;		/* the vDSO */
+		return true;		/* the vDSO, or other memory without a file */
 	find_name(l, map, start, name);
 	if (!find_file(l->r, start, file, sizeof(file)))
 		file[0] = '\0';

@@ -4,8 +4,7 @@
  * tnfwatch attaches to a program some milliseconds after its start, and what the program
  * did until then would not be recorded.  So tnfwatch leaves a text in its directory
  * (tnfwatch/start.c), which says of which programs it wants which probes.  A program that
- * is meant makes the ring itself which it would be given, and tnfwatch finds that when it
- * attaches.  Neither waits for the other, and where anything is not as it should be, the
+ * the text names makes its ring itself, and tnfwatch finds the ring when it attaches.  Neither waits for the other, and where anything is not as it should be, the
  * program starts as if there were no tnfwatch.
  */
 #include <link.h>
@@ -52,7 +51,8 @@ read_file(const char *path)
 	return text;
 }
 
-/* True if root has made it, or our own user, so that nobody else can change it. */
+/* True if the file is of this type, belongs to root or to our effective user, and nobody else may
+   write to it. */
 static bool
 is_believed(int fd, mode_t type)
 {
@@ -62,7 +62,8 @@ is_believed(int fd, mode_t type)
 	    (st.st_uid == 0 || st.st_uid == getauxval(AT_EUID)) && (st.st_mode & 0022) == 0;
 }
 
-/* A filter that the program has inherited may kill for calls that a ring needs. */
+/* True if the program has inherited a seccomp filter, or we cannot tell: the filter may kill the
+   program for calls that a ring needs. */
 static bool
 is_filtered(void)
 {
@@ -76,8 +77,8 @@ is_filtered(void)
 	return is;
 }
 
-/* The stack of the program's first thread, near its end, where the kernel has put some
-   random bytes.  Another thread has one of its own, and so has what a controller calls. */
+/* True on the stack of the program's first thread, near its end, where the kernel has put some
+   random bytes.  Other threads, and calls that a controller makes, run on other stacks. */
 static bool
 is_first_stack(void)
 {
@@ -86,12 +87,12 @@ is_first_stack(void)
 	return here < end && end - here < STACK_NEAR;
 }
 
-/* We are part of the program, and not of a library. */
+/* The ELF header of the object that has this code: the program's, if libtnfprobe is linked into it. */
 extern const ElfW(Ehdr) __ehdr_start __attribute__((visibility("hidden"), weak));
 
 /*
- * We have not been loaded by dlopen() in a program that runs, which may have given up
- * rights since its start.  The dynamic linker calls constructors before it enters the
+ * True if main() has not begun, so that we were not loaded by dlopen() into a program which may
+ * have given up rights since its start.  The dynamic linker calls constructors before it enters the
  * program; afterwards the stack holds an address in _start, to which main()'s caller would
  * return.  The upper bits of an address may be a signature of it (arm64).
  */
@@ -114,8 +115,8 @@ is_before_main(void)
 }
 
 /* Until we know that there is no filter, we make only calls that the start of each program
-   makes, too.  tnfwatch has the lock of the text as long as it runs: nobody would watch or
-   remove the rings of programs that follow the text of one which has ended. */
+   makes, too.  If no tnfwatch has the lock of the text, the one that wrote it has ended:
+   nobody would read or remove our ring, so we make none. */
 static char *
 request_read(void)
 {
@@ -198,7 +199,7 @@ request_find(struct tnf_auto_watch *w, char *text)
 
 	if (line == NULL || strcmp(line, "tnf-start 1") != 0)
 		return false;
-	/* Our number means the same to tnfwatch. */
+	/* The ring's name has our number, so we must be in tnfwatch's pid name space. */
 	line = strsep(&text, "\n");
 	if (line == NULL || (pidns = value_of(line, "pidns")) == NULL ||
 	    stat("/proc/self/ns/pid", &st) != 0 || strtoull(pidns, NULL, 10) != st.st_ino)

@@ -8,7 +8,9 @@
  * apart an anchor is good for no longer than the scale was measured, so that
  * the error of what is extrapolated stays about the error of the anchors.
  *
- * The counter is used if the kernel itself keeps time with it.
+ * The process asks once, when it gets its file, whether the kernel itself keeps time with the
+ * counter, and uses the counter only then.  If the kernel gives the counter up later, the process
+ * does not notice; each new anchor bounds the error.
  */
 #include "libtnfprobe/internal.h"
 

@@ -8,8 +8,8 @@
  *
  * Parent and children share the file.  A server that forks for each client
  * would fill it with definitions of the same probes if each child wrote its
- * own.  So a child first looks through the directory for definitions that it can adopt: use
- * although another process has written them.  The contents of the file were written by others:
+ * own.  So a child first looks through the directory, and adopts a definition that is there: uses
+ * it although another process has written it.  The contents of the file were written by others:
  * nothing is used without a look at its bounds, and all we take from it is the place of a
  * record.
  */
@@ -107,7 +107,8 @@ adopt_types(const struct tnf_tag_data *const *slots, unsigned n, const uint32_t 
 			adopt_record(slots[i], cells[i]);
 }
 
-/* Probes made at run time may differ in the types of their arguments alone. */
+/* Probes made at run time may have the same names and sizes, and differ only in the types of
+   their arguments. */
 static bool
 same_types(const struct tnf_tag_data *const *slots, unsigned n, const uint32_t *cells)
 {
@@ -171,7 +172,8 @@ adopt_probe(const struct tnf_probe_control *probe)
 	return 0;
 }
 
-/* The transaction writes these record types, and the probe for which it is made, or NULL. */
+/* The record types that the open transaction writes, and the probe that it defines; without a
+   probe (NULL) it defines a record type alone. */
 static struct {
 	const struct tnf_tag_data *data;
 	uint32_t where;
@@ -258,6 +260,7 @@ static bool
 define_begin(void)
 {
 	if (!tnf_tag_begin()) {
+		/* A hit that comes later anyway is counted there. */
 		if (tnf_p.later == NULL)
 			tnf_lost(TNF_LOST_BUSY);
 		return false;
@@ -267,7 +270,8 @@ define_begin(void)
 	return true;
 }
 
-/* A word of the directory that forwards to the probe; 0: there is none left. */
+/* Takes the next word of the directory, writes the reference to the probe's definition there and
+   returns its offset; 0: the directory is full. */
 static uint32_t
 directory_word(uint32_t ref)
 {
@@ -282,8 +286,9 @@ directory_word(uint32_t ref)
 	return at;
 }
 
-/* Keeps the tag of a built-in type for hits; 0: the file has no such type so far.  It is kept before
-   the index of a probe that uses the type is set, so a hit that sees the index finds the tag. */
+/* Stores the tag of a built-in type for later hits; 0: the file does not define the type yet.  This
+   comes before the index of a probe that uses the type is set: a hit that sees the index finds
+   the tag. */
 static void
 remember_tag(uint32_t *tag, enum tnf_core type)
 {

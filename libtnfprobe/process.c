@@ -324,7 +324,7 @@ process_claim(struct guard *g)
 /* Lets 'live' follow 'stopped', whoever changes that at the same time.  Before
    all is set up nothing is live, and whoever sets up comes here afterwards. */
 static void
-follow_switch(void)
+live_follow(void)
 {
 	uint32_t epoch;
 	bool stopped;
@@ -371,7 +371,7 @@ tnf_process_ready(void)
 	done = now == TNF_PROC_RUNNING ? set_up_child() : set_up_at_hit();
 	__atomic_store_n(&g->phase, done ? PHASE_READY : PHASE_NEW, __ATOMIC_SEQ_CST);
 	if (done)
-		follow_switch();
+		live_follow();
 	else
 		tnf_lost(TNF_LOST_BUSY);
 	work_ends();
@@ -465,7 +465,7 @@ tnf_process_give(const char *path, uint64_t size, int fd, bool give_way)
 	if (error == 0) {
 		memcpy(c->file_name, path, len);
 		c->file_size = size;
-		follow_switch();
+		live_follow();
 	}
 	pthread_setcancelstate(cancel, NULL);
 	errno = saved;
@@ -487,7 +487,7 @@ void TNF_API
 tnf_process_disable(void)
 {
 	__atomic_store_n(&_tnf_process_control.stopped, true, __ATOMIC_SEQ_CST);
-	follow_switch();
+	live_follow();
 }
 
 void TNF_API
@@ -504,7 +504,7 @@ void TNF_API
 tnf_process_enable(void)
 {
 	__atomic_store_n(&_tnf_process_control.stopped, false, __ATOMIC_SEQ_CST);
-	follow_switch();
+	live_follow();
 }
 
 /* Parent and child are to share one file, so it must be open before. */

@@ -110,7 +110,7 @@ adopt_one(void *arg, pid_t pid)
 	struct member *m;
 	tnfctl_errcode_t err;
 
-	/* After an attach that a signal has ended we try no other. */
+	/* If a signal has ended prex while it attached, it attaches to no further child. */
 	if (ending_signal() != 0)
 		return true;
 	if (is_member(f, pid) || pid == target_pid(f->sh))
@@ -129,7 +129,8 @@ adopt_one(void *arg, pid_t pid)
 	return false;
 }
 
-/* Opens a child of a process without probes, if the child or one of its children has some. */
+/* Takes the child, or the first of its descendants that has probes, as the target; false: none
+   has probes. */
 static bool
 open_one(void *arg, pid_t pid)
 {
@@ -161,7 +162,8 @@ family_open_first(struct shell *sh, pid_t pid)
 	return true;
 }
 
-/* A process that we hold is stopped, and makes no more children. */
+/* Attaches to all descendants.  A process that prex holds is stopped and forks no more, so no
+   child is missed; the list grows at its end while we go through it. */
 void
 family_adopt(struct family *f, pid_t pid, const char *file, bool fill)
 {
@@ -273,7 +275,7 @@ family_continue(struct family *f, tnfctl_handle_t *target, tnfctl_event_t *event
 			m = TAILQ_NEXT(m, entry);
 		member_event(f, m, *event, err);
 	}
-	*event = TNFCTL_EVENT_FORK;
+	*event = TNFCTL_EVENT_FORK;	/* nothing that the target itself did */
 	return TNFCTL_ERR_NONE;
 }
 

@@ -177,7 +177,8 @@ reading_probe(struct reading *r, struct tnf_probe *p)
 	return r->probes[p->id];
 }
 
-/* Asks the function 'where' about the event; *object is the tnf.Event made for it. */
+/* Calls the function 'where' with the event.  If it says yes, the caller owns *object, the tnf.Event
+   made for it. */
 static int
 reading_ask(struct reading *r, const struct tnf_event *ev, PyObject **object)
 {

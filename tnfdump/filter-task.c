@@ -2,7 +2,8 @@
  * filter-task.c - filters by process and thread: numbers and names.
  *
  * The name of a process is that of its leader, whatever its threads call
- * themselves; --tid asks for the names of threads.
+ * themselves; --tid asks for the names of threads.  Which name or number is asked is decided here;
+ * selectors_name() and selectors_number() in analysis/match.c compare it.
  */
 #include "analysis/names.h"
 #include "tnfdump/origin.h"

@@ -38,13 +38,14 @@ ask_host_of(struct ask *a, const char *name)
 	return &a->host[a->n_hosts++];
 }
 
-/* Computes the host's clock; the exchange that took the shortest time is the most exact. */
+/* Keeps the clock's offset from the exchange that took the shortest time, which is the most exact;
+   fleet_clock_offset() computes it. */
 static void
 ask_clock(struct ask_host *h, int64_t sent, int64_t got, const struct fleet_message *m)
 {
 	int64_t offset, error;
 
-	if (!fleet_clock(m, sent, got, &offset, &error) || (h->error >= 0 && h->error <= error))
+	if (!fleet_clock_offset(m, sent, got, &offset, &error) || (h->error >= 0 && h->error <= error))
 		return;
 	h->error = error;
 	h->offset = offset;

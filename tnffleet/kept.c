@@ -1,11 +1,11 @@
 /*
- * kept.c - what this machine keeps for a question: its record, the traces, and the slice of the
- * traces for which it asks.
+ * kept.c - what this machine keeps for a question: the record (question and answer), the traces
+ * and, if the question chooses events by --where or --last, the slice of the traces.
  *
  * The record is a file DIRECTORY/fleet/QUESTION with the question and its answer.  If the
  * question asks for a slice, tnfdump cuts it out of each trace, into a directory beside the
  * record.  tnfdump does so in a process of its own, whose memory is limited; its time and disk
- * are limited for each question, however often the question is repeated.
+ * are limited for each question, also if it is repeated (of the last AGENT_COSTS questions).
  */
 #include <sys/resource.h>
 
@@ -87,8 +87,8 @@ agent_clean(const struct agent *a)
 			continue;
 		if (!fleet_name_is_good(e->d_name) || strstr(e->d_name, ".slice") != NULL)
 			continue;
-		/* A record that cannot be read goes by age: the machine went down before the record
-		   was on the disk. */
+		/* A record that cannot be read is removed when it is older than FLEET_FORGET: the
+		   machine went down before the record was on the disk. */
 		if (agent_record_read(a, e->d_name, m) ? !agent_is_over(a, m, age) :
 		    age <= FLEET_FORGET)
 			continue;
@@ -225,7 +225,8 @@ time_text(const char *option, int64_t wall)
 	return tnf_xasprintf("--%s=%s.%09" PRId64 "Z", option, text, wall % SECOND);
 }
 
-/* The cost of filtering for a question so far, however often the question is asked. */
+/* What filtering for a question has cost since it was first asked; of the last AGENT_COSTS
+   questions, while the agent runs. */
 static struct agent_cost *
 agent_cost(struct agent *a, const char *question)
 {
@@ -323,7 +324,7 @@ slice_run(struct agent *a, const char *question, char **argv)
 }
 
 /* Makes one file of the slice, even if no event is left in it; false: the file
-   could not be made.  An expression is an argument, and never a command. */
+   could not be made.  tnfdump gets the expression as one argument; no shell reads it. */
 static bool
 slice_file(struct agent *a, const struct fleet_message *r, const char *from, const char *to)
 {
@@ -362,7 +363,7 @@ agent_slice(struct agent *a, const struct fleet_message *r, const char *from, co
 
 	remove_all(AT_FDCWD, temp);
 	if (mkdir(temp, 0700) != 0)
-		snprintf(a->out.why, sizeof a->out.why, "no room to filter in: %s", strerror(errno));
+		snprintf(a->out.why, sizeof a->out.why, "the directory of the slice cannot be made: %s", strerror(errno));
 	else if (!(good = agent_list(from, list)))
 		strcpy(a->out.why, list->why);
 	for (unsigned i = 0; good && i < list->n_files; i++) {
@@ -374,7 +375,7 @@ agent_slice(struct agent *a, const struct fleet_message *r, const char *from, co
 		free(to);
 	}
 	if (good && rename(temp, place) != 0) {
-		snprintf(a->out.why, sizeof a->out.why, "no room to filter in: %s", strerror(errno));
+		snprintf(a->out.why, sizeof a->out.why, "the directory of the slice cannot be made: %s", strerror(errno));
 		good = false;
 	}
 	if (!good)

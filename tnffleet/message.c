@@ -254,7 +254,7 @@ fleet_matches(const struct fleet_message *ask, const char *host, char label[][FL
 }
 
 bool
-fleet_clock(const struct fleet_message *m, int64_t sent, int64_t got, int64_t *offset, int64_t *error)
+fleet_clock_offset(const struct fleet_message *m, int64_t sent, int64_t got, int64_t *offset, int64_t *error)
 {
 	int64_t way, ahead;
 

@@ -65,7 +65,7 @@ bool fleet_matches(const struct fleet_message *ask, const char *host,
 /* Compares the clocks of two machines by one exchange: 'sent' and 'got' are the times of question
    and answer 'm' by our clock.  *offset is to be added to the host's clock.  *error is at most
    half of the time that the messages were under way.  false: the answer cannot be true. */
-bool fleet_clock(const struct fleet_message *m, int64_t sent, int64_t got, int64_t *offset,
+bool fleet_clock_offset(const struct fleet_message *m, int64_t sent, int64_t got, int64_t *offset,
     int64_t *error);
 
 #endif /* TNFFLEET_MESSAGE_H */

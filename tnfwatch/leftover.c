@@ -14,7 +14,7 @@
 #include "tnfwatch/source.h"
 #include "tnfwatch/watch.h"
 
-#define BEGUN	".trace-"	/* libtnfctl and libtnfprobe begin the name of a file so until it is ready */
+#define BEGUN	".trace-"	/* of a file that libtnfctl or libtnfprobe is still making */
 #define BOOT	"%s/segments/boot"
 #define CRASH	"crash"		/* stands for the trigger in the incident's name */
 
@@ -39,7 +39,8 @@ boot_note(const struct config *c)
 		say("%s: %s", path, strerror(errno));
 }
 
-/* Reads the extension of a trace file; false: the file has none, or nothing has been written yet. */
+/* Reads the extension of a trace file; false: the file cannot be opened, has no extension, or is
+   still without events. */
 static bool
 ext_read(const char *path, struct tnf_ext *ext)
 {
@@ -296,7 +297,7 @@ is_reused(pid_t pid, const struct tnf_ext *ext)
 	return began > ext->start_mono + SECOND;
 }
 
-/* Returns the pid of "NAME-PID.tnf" or "NAME-PID.2.tnf", or 0, and leaves NAME in place of it. */
+/* Returns the pid in "NAME-PID.tnf" or "NAME-PID.2.tnf", or 0.  Cuts name down to NAME. */
 static pid_t
 ring_pid(char *name)
 {
@@ -308,8 +309,8 @@ ring_pid(char *name)
 	return pid;
 }
 
-/* A source for a ring that has been left.  NULL: the ring is in use; or it was never used, and is
-   removed. */
+/* Makes a source for a ring whose process has ended.  NULL: a process still uses the ring; or
+   the ring was never used, and is removed. */
 static struct source *
 leftover_ring(const char *path, const char *name, pid_t pid)
 {

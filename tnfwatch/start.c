@@ -2,7 +2,7 @@
  * start.c - programs that begin, or have ended already, before they are attached to.
  *
  * A program that begins is told so, and left alone for as long as it may be making its ring itself.
- * The rings of those that have ended are taken.
+ * The rings of those that have ended are taken; of each section at most RINGS_MAX stay (keep_bound()).
  */
 #include <sys/file.h>
 

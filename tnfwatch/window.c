@@ -31,7 +31,8 @@ put_start_args(struct out *o, const struct trigger_span *span)
 	}
 }
 
-/* The event as --to jsonl writes it; with a span, its values are those that were kept. */
+/* The event as --to jsonl writes it.  With a span the event is its start, whose values the trigger
+   has kept; without (NULL) they are read from the record. */
 static void
 put_event(struct out *o, const struct tnf_event *ev, const struct trigger_span *span,
     int64_t mono_to_wall)
@@ -52,8 +53,8 @@ put_event(struct out *o, const struct tnf_event *ev, const struct trigger_span *
 	out_char(o, '}');
 }
 
-/* The event that fired, and the start of its span.  Its text is made now, as its values go
-   with the ring.  NULL: there is no event. */
+/* The event that fired, and the start of its span, as text: the ring may overwrite the event before
+   the incident is written.  NULL: there is no event. */
 static char *
 event_text(const struct trigger_firing *f, int64_t mono_to_wall)
 {
@@ -294,8 +295,8 @@ window_notes_left(const struct config *c,
 		rest = text;
 		boot = next_line(&rest);
 		directory = next_line(&rest);
-		/* The note goes first: a window that is begun again has a note of the same
-		   name. */
+		/* We remove the note before fn() is called, which may begin the window again and
+		   write a note of the same name. */
 		window_note_done(c, id);
 		if (directory != NULL && strcmp(boot, boot_id()) == 0 &&
 		    strcmp(directory, c->directory) == 0 && !is_made(c, id))

@@ -63,8 +63,8 @@ open_image(struct source *s, const char *dump)
 	return e == 0;
 }
 
-/* Reads VMCOREINFO from a page of the kernel, if the note is not found: the kernel keeps
-   the same lines there, and adds the time when it crashes. */
+/* Reads VMCOREINFO from a page of the kernel, if the note is not found or lacks something: the
+   kernel keeps the same lines there, and at a crash adds one with the time. */
 static void
 read_info(struct source *s)
 {
@@ -142,15 +142,15 @@ source_find_buffer(struct source *s)
 
 /*
  * Every buffer of one release begins with the same directory and the same definitions of
- * the kernel's own probes.  These can be restored if a part of them, or their sum, is in
- * the image and shows that it is of the same release.  Definitions of imported probes
- * cannot.
+ * the kernel's own probes.  We restore them if those blocks that the image has equal ours or,
+ * if it has none of them, if their sum in the image equals ours: then this release wrote the
+ * buffer.  Definitions of imported probes cannot be restored.
  */
 #define FIRST	(KP_DIRECTORY / KP_BLOCK_SIZE)
 #define END	(KP_DATA / KP_BLOCK_SIZE)
 #define TAGS	(KP_TAGS / KP_BLOCK_SIZE)
 
-/* The number of bytes of the block that are the same in every buffer; 0: none. */
+/* Returns up to which offset the block is the same in every buffer; 0: nothing of it is. */
 static size_t
 fixed(const char *own, unsigned block)
 {
@@ -175,8 +175,8 @@ has_imported(const struct image_buffer *b, const struct kp_defs *defs, unsigned 
 	    ext.dir_cursor > block * KP_BLOCK_SIZE : (block + 1) * KP_BLOCK_SIZE > defs->next);
 }
 
-/* True if blocks are missing, and those that are there, or the sum of all, equal those of
-   this release. */
+/* True if blocks are missing, no block in the image differs from this release's, and at least
+   one block, or the sum of all, equals. */
 static bool
 lacks_ours(const struct image_buffer *b, const char *own, const struct kp_defs *defs)
 {
@@ -200,8 +200,8 @@ lacks_ours(const struct image_buffer *b, const char *own, const struct kp_defs *
 	return (there > 0 || b->definitions == defs->sum) && lacking > 0;
 }
 
-/* Puts in this release's blocks, which have no cookie.  Returns in how many of the blocks
-   something is lost; these still count as missing. */
+/* Copies this release's blocks to where blocks are missing; their cookie is 0.  Returns in how
+   many of the blocks something is lost; these still count as missing. */
 static unsigned
 put_own(struct image_buffer *b, const char *own, const struct kp_defs *defs)
 {
@@ -259,7 +259,7 @@ source_restore_definitions(struct source *s)
 	    lacks_ours(b, own, &defs)) {
 		unsigned lost = put_own(b, own, &defs);
 		complain("%s: definitions of probes are not in the image: they were taken "
-		    "from this release, whose others are the same", s->dump);
+		    "from this release, as those that are in the image are the same here", s->dump);
 		if (lost > 0)
 			complain("%s: definitions of imported probes, if there were any, are "
 			    "lost: their events cannot be read, nor those behind them in a "
@@ -312,7 +312,8 @@ put_file(struct output *out, const struct image_file *f)
 	return e;
 }
 
-/* Adds the context that counts missing blocks; a full disk is an error. */
+/* Writes the number of missing blocks into the file's context.  Returns 0 or an errno (of a full
+   disk); a file that is cut off gets no context, and 0 is returned. */
 static int
 put_missing(const struct output *out, const struct image_file *f)
 {
@@ -377,12 +378,12 @@ source_write_files(struct source *s, const char *directory)
 	}
 	e = image_find_files(&s->image, &s->search, s->previous ? s->boot_id : NULL, source_files_take, &f);
 	if (s->search.left_out != 0)
-		complain("%llu pages of trace files were passed over: there are more than fit in "
-		    "here", (unsigned long long)s->search.left_out);
+		complain("%llu pages of trace files were left out: the image has more of them than "
+		    "tnfxtract keeps", (unsigned long long)s->search.left_out);
 	if (e == 0 && f.written == 0 && s->previous)
 		complain("no trace file of an earlier boot's processes is in memory");
 	else if (e == 0 && f.written == 0)
 		complain("%s: no trace file of a process is in the image: makedumpfile leaves out the "
-		    "page cache where its dump level (-d) has 2 or 4 in it", s->dump);
+		    "page cache where its dump level (-d) contains 2 or 4, as 31 does", s->dump);
 	return e == 0 && f.written > 0;
 }

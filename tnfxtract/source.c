@@ -1,5 +1,6 @@
 /*
- * source.c - the buffer of the running kernel, and code that it shares with images.
+ * source.c - the buffer of the running kernel; and for images, too, the facts, the names and the
+ * count of lost events.
  */
 #include <inttypes.h>
 #include <sched.h>
@@ -53,8 +54,8 @@ source_context_missing(struct context_writer *w, size_t missing, size_t blocks)
 		context_fact(w, "missing", text);
 }
 
-/* Writes the facts that the image tells.  Nothing comes from this machine, which is another
-   one or has been started anew. */
+/* Writes the facts that the image tells.  Nothing comes from the machine we run on: the image is of
+   another one, or of an earlier boot. */
 static void
 context_of_image(const struct source *s, struct context_writer *w)
 {
@@ -104,8 +105,8 @@ static const char *const lost_text[TNF_LOST_REASONS] = {
 	[TNF_LOST_FULL] = "after the buffer was full",
 };
 
-/* Counts lost events until now; not all counts are in the buffer, the kernel counts those
-   it skips. */
+/* Counts the events lost until now.  The kernel counts some itself, those that it skips, so the
+   buffer's counts are not enough. */
 void
 source_count_lost(struct source *s)
 {
@@ -192,10 +193,10 @@ source_open_kernel(struct source *s)
 /*
  * Reads the names.  A BPF program lists living tasks (kernel-context.c), some 1 us a task;
  * devices, and the paths and groups of processes, are in /proc and /sys.  If the kernel
- * does not accept that program, everything is read there, some 20 us a task.  On one CPU
- * this would only delay the copy, while events are overwritten; there the names are read
- * after the copy.  Reading begins at the moment of the copy.  The writer of any event in it
- * existed then, and is found among the living or among the ended tasks that the kernel
+ * does not accept that program, everything is read there, some 20 us a task.  A thread reads
+ * the names while we copy.  On one CPU there is no such thread, as it would delay the copy while
+ * events are overwritten: names_end() reads the names after the copy.  With the thread, reading begins
+ * at the moment of the copy.  The writer of any event in it existed then, and is found among the living or among the ended tasks that the kernel
  * remembers.
  */
 static void *

@@ -9,7 +9,7 @@
 #include "common/elf-file.h"
 #include "libtnfctl/sites/code.h"
 
-#define SITES_MAX	(64u << 20)	/* of calls in all tables together */
+#define SITES_MAX	(64u << 20)	/* entries for calls, in all exception tables of a file */
 #define OMIT		DW_EH_PE_omit
 
 /* Bytes that are not read yet; after the first failure nothing more is read. */
@@ -123,7 +123,7 @@ take_pointer(struct piece *b, uint8_t encoding)
 	}
 }
 
-/* The body of the entry that comes next, or of one that ends the list (no bytes). */
+/* Takes the next entry and returns its body; no bytes: the list ends here, or b->failed. */
 static struct piece
 take_entry(struct piece *b)
 {
@@ -143,7 +143,7 @@ take_entry(struct piece *b)
 	return entry;
 }
 
-/* The facts that the letters of an augmentation string, and the data behind it, tell. */
+/* Reads a CIE's augmentation: its letters say which data follow.  False: a letter is not known. */
 static bool
 kind_augment(const char *letters, struct piece *b, struct frame_kind *ret)
 {
@@ -252,7 +252,7 @@ add_frame(struct code *c, const struct code_frame *f)
 	return true;
 }
 
-/* The entry of one function; b begins behind the distance to its kind. */
+/* Reads the entry (FDE) of one function, from behind the word that leads to its CIE, 'kind'. */
 static bool
 frame_read(struct reading *r, struct piece *b, const struct frame_kind *kind)
 {

@@ -73,11 +73,11 @@ static const struct { const char *text, *want; } texts[] = {
 	{ "a b ,c", "!4 ,: no selector: write key, attribute=value, or quote it: 'text', /expression/" },
 	{ "a==b", "!2 =: no selector: write key, attribute=value, or quote it: 'text', /expression/" },
 	{ "a=b=c", "!3 =: no selector: write key, attribute=value, or quote it: 'text', /expression/" },
-	{ "a=$all", "!2 $all: a set is no value: it stands by itself, among selectors" },
+	{ "a=$all", "!2 $all: a set cannot be a value: it stands by itself, among selectors" },
 	{ "a=5k", "!2 5k: a number as a value: quote it: '5k'" },
 	{ "a*", "!1 *: patterns are regular expressions: name=/^re.*ad$/" },
 	{ "a='b", "!2 ': not closed before the end of the line" }, { "/b\n/", "!0 /: not closed before the end of the line" },
-	{ "\"a\"", "!0 \": texts are in single quotes: 'a text'" }, { "a-b", "!1 -: in no plain word: quote what has it: 'a-b'" },
+	{ "\"a\"", "!0 \": texts are in single quotes: 'a text'" }, { "a-b", "!1 -: not allowed in an unquoted word: quote the word: 'a-b'" },
 	{ "/a\\(/", "!0 /a\\(/: Unmatched ( or \\(" },
 	{ "/\\(/ $all", "!0 /\\(/: Unmatched ( or \\(" },
 };

@@ -74,7 +74,7 @@ prex: *: patterns are regular expressions: name=/^re.*ad$/'
 both $u 'list probes name=' 'syntax error on or before "
 "'
 both $u 'enable name=$all' 'syntax error on or before "$all"
-prex: $all: a set is no value: it stands by itself, among selectors'
+prex: $all: a set cannot be a value: it stands by itself, among selectors'
 both $u 'enable $all trace' "syntax error on or before \"trace\"
 prex: trace: a word of the language: quote it: 'trace'"
 both $u 'enable $none io' 'semantic error: no set named "$none"'
@@ -86,7 +86,7 @@ prex: enable: a word of the language: quote it: 'enable'"
 both $u "enable 'io" "syntax error on or before \"'\"
 prex: ': not closed before the end of the line"
 both $u 'enable a-b' "syntax error on or before \"-\"
-prex: -: in no plain word: quote what has it: 'a-b'"
+prex: -: not allowed in an unquoted word: quote the word: 'a-b'"
 both $u 'list sets; list fcns' 'syntax error on or before ";"
 prex: ;: ends a command in -c alone: here each has a line of its own'
 both $u 'enable io; disable io' 'syntax error on or before ";"

@@ -111,13 +111,13 @@ T
 	done
 done <<'T'
 no set named "$some"|$some
-$all: a set is no value: it stands by itself, among selectors|order=$all
+$all: a set cannot be a value: it stands by itself, among selectors|order=$all
 12: a number as a value: quote it: '12'|line=12
 *: patterns are regular expressions|order*
 /: not closed before the end of the line|file=/watch
 ': not closed before the end of the line|'order
 ": texts are in single quotes|"order"
--: in no plain word: quote what has it|name=order-end
+-: not allowed in an unquoted word: quote the word|name=order-end
 /\(/: Unmatched|name=/\(/
 T
 exit 0

@@ -121,7 +121,7 @@ done <<'M'
 ordr|x.tnf|1m|tnf: TNF_ENABLE=ordr: selects none of the 3 probes of process N
 function=/^wo.k$/|x.tnf|1m|tnf: TNF_ENABLE: function=/^wo.k$/: only prex switches functions on: prex -c 'enable function=/^wo.k$/; continue' AUTO ...
 ordr return=work|x.tnf|1m|tnf: TNF_ENABLE: return=work: only prex switches functions on: prex -c 'enable return=work; continue' AUTO ...
-order io+|x.tnf|1m|tnf: TNF_ENABLE: +: in no plain word: quote what has it: 'a-b': nothing is traced
+order io+|x.tnf|1m|tnf: TNF_ENABLE: +: not allowed in an unquoted word: quote the word: 'a-b': nothing is traced
 /order|x.tnf|1m|tnf: TNF_ENABLE: /: not closed before the end of the line: nothing is traced
 /or[/|x.tnf|1m|tnf: TNF_ENABLE: /or[/: Invalid regular expression: nothing is traced
 $some|x.tnf|1m|tnf: TNF_ENABLE: no set named "$some": there are $all, $always and $why: nothing is traced

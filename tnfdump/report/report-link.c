@@ -3,8 +3,8 @@
  *
  * With an expression, the events with equal values are a chain.  Without one, chains are requests
  * to disks: from strategy to the biodone of the same buffer, with the kernel's tracepoints (block.*)
- * in between whose sectors lie in the request.  A request that the kernel splits has several of
- * them, and one of them that serves several requests, which were merged, is in each chain.
+ * in between whose sectors lie in the request.  If the kernel splits a request, its chain has the
+ * block.* events of each piece.  If the kernel merges requests, the event is in the chain of each.
  */
 #include "tnfdump/report/report.h"
 #include "tnfdump/to/formats.h"
@@ -150,7 +150,7 @@ link_number(const struct tnf_event *ev, const char *member, uint64_t *ret)
 	return true;
 }
 
-/* The place of a request of block devices: a remapped request is where it was before. */
+/* Where on which device a request is; of a request that is remapped, where it was before. */
 static bool
 place_of(const struct tnf_event *ev, struct place *at)
 {
@@ -176,7 +176,7 @@ overlap(const struct chain *c, const struct tnf_event *ev, const struct place *a
 	    c->at.from < at->to && at->from < c->at.to;
 }
 
-/* The chain is from here on on the device that lies below. */
+/* After a remap event the chain goes on with the place on the lower device. */
 static void
 chain_move(struct chain *c, const struct tnf_event *ev, const struct place *before)
 {

@@ -86,7 +86,7 @@ take_all(struct template *t)
 	return rc;
 }
 
-/* The file of a name, to be freed; NULL: there is none. */
+/* The path of the template with this name, with .fmt or without, to be freed; NULL: there is none. */
 static char *
 find_name(const char *name)
 {

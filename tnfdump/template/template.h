@@ -33,7 +33,7 @@ struct statement {
 	struct expr	*expr;		/* NULL in a case: default */
 	struct stanza	*use;
 	uint64_t	 mask, value;	/* bits */
-	bool		 compare;	/* bits: those of the mask are the value, not any is set */
+	bool		 compare;	/* of bits: those of the mask equal the value; false: one of them is set */
 	char		 format;	/* ST_VALUE: letter, or 0 */
 	int		 width;		/* ST_VALUE: < 0 left-aligned */
 	unsigned	 line;		/* of the file */
@@ -62,8 +62,8 @@ struct template {
 /* template-find.c: the template of -t NAME; NULL after a message. */
 struct template *template_open(const char *name, struct expr_source *);
 
-/* template-parse.c: adds the stanzas of a file, whose path is copied; template_bind() finds what "use"
-   names when all are there.  false after a message "FILE:LINE: fact". */
+/* template-parse.c: adds the stanzas of a file, whose path is copied.  After the last file,
+   template_bind() finds the stanzas that "use" names.  false after a message "FILE:LINE: fact". */
 struct template *template_new(struct expr_source *);
 bool template_add(struct template *, const char *path, const char *text);
 bool template_bind(struct template *);
@@ -73,13 +73,13 @@ struct statement *template_parse_string(struct template *, const char *, size_t)
 void template_free(struct template *);
 void statements_free(struct statement *);
 
-/* Values are printed by format letters (tnffmt(5)); 0: no letter. */
+/* True if a value can be printed by this format letter (tnffmt(5)); letter 0: none was given. */
 bool template_format_known(char letter);
 /* The value of a variable that tnfdump sets, of $1 and so on, or of a word of AIX; false: the name is
    that of a variable of the template's own.  ev: NULL to ask for the name alone. */
 bool template_word(struct dump *, const struct tnf_event *, const char *name, struct val *ret);
 
-/* template-run.c: the option. */
+/* template-run.c: the option -t. */
 int  template_set(struct dump *, const char *path);
 void template_run_free(struct dump *);
 

@@ -11,7 +11,8 @@ new_def(struct tnf_writer *w, const char *name, enum tnf_core meta)
 	return (int)w->n_defs++;
 }
 
-/* The definition of a type derived from 'base', or of an array of it. */
+/* Returns the number of the definition of a type with t's name, derived from 'base'; of an array
+   'base' is the element.  Makes the definition if it is new. */
 static int
 def_from(struct tnf_writer *w, const struct tnf_type *t, enum tnf_core meta, int base)
 {
@@ -172,7 +173,8 @@ tnfw_probe_def(struct tnf_writer *w, const struct tnf_probe *p)
 	return i;
 }
 
-/* Gives room in the blocks of definitions. */
+/* Returns memory for 'size' bytes in the blocks of definitions; w->nowhere and offset 0 if there
+   is none, so that callers need not look. */
 static uint32_t *
 tnfw_definer_room(void *arg, uint32_t size, uint32_t *offset)
 {
@@ -312,8 +314,8 @@ place_new(struct tnf_writer *w, int def)
 	tnf_define_rest(w, def, r);
 }
 
-/* Takes a place before the definitions it refers to are placed, since definitions form
-   circles. */
+/* Returns the offset of the definition, and writes it if that was not done.  It takes its offset
+   before its members are placed: definitions refer to each other in circles. */
 uint32_t
 tnfw_place(struct tnf_writer *w, int def)
 {
