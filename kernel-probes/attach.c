@@ -331,17 +331,19 @@ kp_attach_sync(struct kp *kp)
 	programs = wanted_programs(kp, probes);
 	kp->state->on &= probes | KP_IMPORTED;
 	kp->state->has_filemap_fault = !(kp->missing >> KP_PROGRAM_file_fault & 1);
+	kp_filter_notes(kp, false);
 	for (unsigned i = 0; i < KP_PROGRAM_COUNT; i++) {
 		if (!(programs >> i & 1))
 			continue;
 		r = attach_program(kp, i);
-		/* Without filter_fork a new thread could have a stack that is noted as left out. */
-		if (r < 0 && (is_needed(kp, i, probes) || i == KP_PROGRAM_filter_fork))
+		if (r < 0 && is_needed(kp, i, probes))
 			return r;
 	}
 	kp->state->fault_ends = sees_fault_ends(programs);
-	/* filter_fork has not seen the threads that came before it was attached. */
-	kp_filter_changed(kp);
+	/* Without filter_fork a new thread could have a stack that is noted as left out.  On an error
+	   above there are no notes, which takes time and loses nothing. */
+	kp_filter_notes(kp, programs >> KP_PROGRAM_filter_fork & 1 &&
+	    kp_pinned(KP_DIR_LINK, kp_programs[KP_PROGRAM_filter_fork].name));
 	if (probes & ~kp->state->on & KP_BIT(KP_SYSCALL_END))
 		kp->state->call_since = (__u64)clock_ns(CLOCK_MONOTONIC);
 	__atomic_store_n(&kp->state->on, probes | (kp_imports_wanted(kp) ? KP_IMPORTED : 0),

@@ -151,6 +151,7 @@ uint8_t *kp_filter_reasons(struct kp *, pid_t);
 /* To be called after each change that may let a thread through, of whom programs have perhaps
    noted the contrary. */
 void kp_filter_changed(struct kp *);
+void kp_filter_notes(struct kp *, bool on);	/* whether programs may note threads as left out */
 int kp_filter_make(struct kp *);	/* the map of an empty set */
 
 /* rules.c: a list such as "0-3,8"; NULL or "all": all CPUs record. */

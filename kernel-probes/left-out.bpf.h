@@ -8,7 +8,8 @@
  *
  * Who changes the filter's mode or set counts state.turn up afterwards, and so does filter_fork for a
  * new thread that the filter lets through, since the stack may have had another owner.  A note
- * holds for the turn in which it was made: a change has no notes to look for.
+ * holds for the turn in which it was made: a change has no notes to look for.  As long as filter_fork
+ * is not attached (state.notes is 0), there are no notes.
  *
  * An interrupt is on another stack, which is never noted.  The filter's CPUs do not matter
  * here: a thread that is noted is left out on each of them.
@@ -27,6 +28,9 @@ struct kp_map_left_out {
 };
 
 extern struct kp_map_left_out tnf_left_out SEC(".maps");
+
+/* No kernel has smaller stacks.  Of larger ones only this much, at the lower end, is ever noted. */
+#define STACK_LEAST	16384u
 
 struct own_stack {		/* on which the program runs */
 	u64 note;		/* what says in the present turn that its thread is left out */
@@ -49,9 +53,9 @@ static __always_inline struct own_stack own_stack(void *ctx)
 	asm volatile("r2 = %1\n\tw2 = w2\n\t%0 = r2" : "=r"(place) : "r"(ctx) : "r2");
 	asm volatile("%0 -= %1" : "+r"(distance) : "r"(&state));
 	s.place = place;
-	n = place / KERNEL_STACK_SIZE & 4095;
+	n = place / STACK_LEAST & 4095;
 	s.at = bpf_map_lookup_elem(&tnf_left_out, &n);
-	s.note = (distance - (place & (KERNEL_STACK_SIZE - 1))) << 16 ^ state.turn;
+	s.note = (distance - (place & (STACK_LEAST - 1))) << 16 ^ state.turn;
 	return s;
 }
 
@@ -70,14 +74,14 @@ static __always_inline void stack_note(void *ctx, struct task_struct *me)
 	u64 from = (u64)ctx, place = 0, stack = (u64)me->stack;
 	u32 mode;
 
-	if (s.at == NULL || s.place - (u32)stack >= KERNEL_STACK_SIZE || me->flags & PF_KTHREAD)
+	if (s.at == NULL || s.place - (u32)stack >= STACK_LEAST || me->flags & PF_KTHREAD)
 		return;
 	bpf_probe_read_kernel(&place, sizeof place, &from);	/* a number, of the pointer */
-	if (place - stack >= KERNEL_STACK_SIZE)
+	if (place - stack >= STACK_LEAST)
 		return;
 	load_barrier();
 	mode = state.filter & KP_FILTER_MODE;
-	if (mode != KP_FILTER_OFF && !set_holds(mode, me->tgid))
+	if (state.notes && mode != KP_FILTER_OFF && !set_holds(mode, me->tgid))
 		write_once(*s.at, s.note);
 }
 
@@ -107,7 +111,7 @@ static __always_inline struct task_struct *passing_thread(void *ctx)
    thread is no more than a hint (left_out()). */
 static __always_inline struct task_struct *passing_waker(void *ctx, struct task_struct *p)
 {
-	bool out = surely_out(*filter_reasons(p->tgid));
+	bool out = state.filter == KP_FILTER_ONLY && surely_out(*filter_reasons(p->tgid));
 	struct task_struct *me;
 
 	if (out && stack_is_noted(ctx))

@@ -11,7 +11,7 @@
 #include <linux/types.h>
 
 #define KP_MAGIC	0x504b464eu
-#define KP_LAYOUT	8u
+#define KP_LAYOUT	9u
 
 /* A block of the buffer is one element of the map; the whole map is the file. */
 #define KP_BLOCK_SHIFT	12
@@ -578,7 +578,6 @@ struct kp_shared {
 	__u32 has_filemap_fault;
 	__u32 gfp_movable, gfp_zero;	/* bits of the kernel's unnamed enums */
 	__u32 bio_remapped;
-	__u32 turn;		/* of the filter: counts changes that may let a thread through */
 	__u64 kthread;		/* addresses, 0 where the kernel hides them */
 	__u64 text_start, text_end;
 	__u64 schedule_start, schedule_end;
@@ -598,6 +597,8 @@ struct kp_shared {
 	__u32 layout;
 	__u32 size;		/* of this struct */
 	__u32 tracing;		/* master switch */
+	__u32 turn;		/* of the filter: counts changes that may let a thread through */
+	__u32 notes;		/* filter_fork is attached, so threads that are left out may be noted */
 	__u64 enabled;		/* KP_BIT()s */
 	__u64 traced;
 	__u64 buffer_size;	/* 0: none */

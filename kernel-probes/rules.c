@@ -250,6 +250,7 @@ rules_scan(struct kp *kp, const struct rules *l)
 			put_reasons(kp, atoi(e->d_name), reasons_of(l, atoi(e->d_name)));
 			error = 0;
 		}
+	kp_filter_changed(kp);
 	return error == 0 ? 0 : kp_fail(kp, -error, "/proc: %s: the filter's rules find processes "
 	    "there: mount -t proc proc /proc", strerror(error));
 }
@@ -265,7 +266,6 @@ kp_rules_scan(struct kp *kp)
 	if ((l = rules_copy(kp)) == NULL)
 		return -ENOMEM;
 	r = rules_scan(kp, l);
-	kp_filter_changed(kp);
 	free(l);
 	return r;
 }
@@ -482,6 +482,14 @@ kp_filter_changed(struct kp *kp)
 	__atomic_fetch_add(&kp->state->turn, 1, __ATOMIC_SEQ_CST);
 }
 
+void
+kp_filter_notes(struct kp *kp, bool on)
+{
+	__atomic_store_n(&kp->state->notes, on, __ATOMIC_RELEASE);
+	if (!on)
+		kp_filter_changed(kp);
+}
+
 static int
 filter_add(struct kp *kp, pid_t pid, uint8_t value)
 {
@@ -543,12 +551,14 @@ KP_EXPORT int
 kp_filter_list(struct kp *kp, pid_t **ret, int *ret_n)
 {
 	pid_t *list = NULL, *more, pid;
+	bool changed = false;
 	int n = 0;
 
 	for (pid = 0; (pid = filter_next(kp, pid)) != -1; pid++) {
 		if (!is_alive(pid)) {
 			if (kp->control)
 				*kp_filter_reasons(kp, pid) = 0;
+			changed = kp->control;
 			continue;
 		}
 		if ((more = tnf_grow(list, (size_t)n, sizeof *list)) == NULL) {
@@ -558,6 +568,8 @@ kp_filter_list(struct kp *kp, pid_t **ret, int *ret_n)
 		list = more;
 		list[n++] = pid;
 	}
+	if (changed)
+		kp_filter_changed(kp);
 	*ret = list;
 	*ret_n = n;
 	return 0;

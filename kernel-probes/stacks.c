@@ -17,6 +17,7 @@ stacks_reload(struct kp *kp)
 
 	if (kp_pinned(KP_DIR_LINK, kp_programs[KP_PROGRAM_remember_exit].name))
 		kp_iterate(KP_PROGRAM_remember_living);
+	kp_filter_notes(kp, false);
 	for (unsigned i = KP_PROGRAM_COUNT; i-- > 0;)
 		kp_detach(kp, i);
 	for (unsigned i = 0; i < kp->imports; i++)

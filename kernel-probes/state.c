@@ -159,6 +159,7 @@ kp_state_close(struct kp *kp)
 	kp->local.rules = 0;
 	kp->local.buffer_size = 0;
 	kp->local.on = 0;
+	kp->local.notes = 0;
 	kp->loaded = 0;
 	kp->state = &kp->local;
 	if (kp->buf != NULL)

@@ -57,13 +57,15 @@ int BPF_PROG(thread_exit, struct task_struct *p)
  * A process leaves the filter's set when its leader is freed: the last of its
  * threads has then left the CPU for good, so none of its events is missing.  The
  * old leader of a process in which another thread called exec() has that thread's
- * number by then.
+ * number by then.  In mode KP_FILTER_EXCEPT the next process with the number is let through.
  */
 SEC("tp_btf/sched_process_free")
 int BPF_PROG(filter_exit, struct task_struct *p)
 {
-	if (p->pid == p->tgid && *filter_reasons(p->tgid) != 0)
+	if (p->pid == p->tgid && *filter_reasons(p->tgid) != 0) {
 		*filter_reasons(p->tgid) = 0;
+		filter_changed();
+	}
 	return 0;
 }
 
@@ -100,13 +102,16 @@ static __always_inline void filter_inherit(struct task_struct *p)
 		*filter_reasons(p->tgid) = value;
 }
 
-/* The new thread has perhaps the stack of one that has ended and was left out. */
+/* The new thread has perhaps the stack of one that has ended and was left out.  A thread that the
+   kernel makes to call exec passes by its own number only afterwards. */
 SEC("tp_btf/task_newtask")
 int BPF_PROG(filter_fork, struct task_struct *p)
 {
+	u32 mode = state.filter & KP_FILTER_MODE;
+
 	if (p->pid == p->tgid)
 		filter_inherit(p);
-	if (set_holds(state.filter & KP_FILTER_MODE, filter_key(p)))
+	if (set_holds(mode, filter_key(p)) || set_holds(mode, p->tgid))
 		filter_changed();
 	return 0;
 }

@@ -106,7 +106,7 @@ static __always_inline volatile u8 *filter_reasons(u32 pid)
 	return &filter_set[pid & (KP_FILTER_MAX - 1)];
 }
 
-/* Does a mode of the filter let a process with this key through? */
+/* True if a mode of the filter lets a process with this key through. */
 static __always_inline bool set_holds(u32 mode, u32 key)
 {
 	return mode == KP_FILTER_OFF ||
@@ -138,10 +138,11 @@ static __always_inline bool passes(struct task_struct *writer)
 	return likely(!state.filter) || filter_holds(filter_key(writer));
 }
 
-/* Does the filter surely leave out whoever has these reasons, and the kernel's threads? */
+/* True if the filter, in mode KP_FILTER_ONLY on all CPUs, leaves out whoever has these reasons, and
+   the kernel's threads. */
 static __always_inline bool surely_out(u32 reasons)
 {
-	return state.filter == KP_FILTER_ONLY && (reasons | *filter_reasons(0)) == 0;
+	return (reasons | *filter_reasons(0)) == 0;
 }
 
 /*
@@ -151,7 +152,8 @@ static __always_inline bool surely_out(u32 reasons)
  */
 static __always_inline bool left_out(struct task_struct *a, struct task_struct *b)
 {
-	return surely_out(*filter_reasons(a->tgid) | *filter_reasons(b->tgid));
+	return state.filter == KP_FILTER_ONLY &&
+	    surely_out(*filter_reasons(a->tgid) | *filter_reasons(b->tgid));
 }
 
 /* True if an event of one of these probes has stacks. */

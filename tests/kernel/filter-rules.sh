@@ -81,6 +81,23 @@ for name in $uid shop-7d9f; do
 done
 rmdir "$mount/$pod/cri-containerd-$id.scope" "$mount/$pod"
 
+# A rule applies to a process whose thread was left out so far, and is noted as such (left-out.bpf.h).
+cp "$work" "$TMP/tnf-noted" || fail "cp"
+"$TMP/tnf-noted" syscalls 2000000000 >/dev/null 2>&1 & noted=$!
+at_exit 'kill $noted 2>/dev/null'
+trace_begin 8388608 syscall_start
+"$kpctl" filter on && "$kpctl" on || fail "on"
+sleep 0.3
+"$prex" -k -c 'pfilter add name=tnf-noted' >"$TMP/said" 2>&1 || fail "$(cat "$TMP/said")"
+sleep 0.3
+"$kpctl" off || fail "off"
+kill "$noted"
+dump
+[ "$(events "$noted" syscall_start | wc -l)" -ge 1000 ] || fail "of who was left out until a rule came: $(wc -l <"$TMP/events")"
+echo "ok: a rule for a process that runs"
+"$prex" -k -c 'pfilter off; pfilter delete name=tnf-noted' >"$TMP/said" 2>&1 || fail "$(cat "$TMP/said")"
+"$kpctl" dealloc
+
 # A rule that nobody fits so far is no empty list, also when the buffer goes and comes.
 "$prex" -k -c 'pfilter add name=tnf-none; pfilter on; buffer alloc 1m; buffer dealloc; pfilter
 buffer alloc 1m; pfilter; pfilter off; pfilter delete name=tnf-none; buffer dealloc' >"$TMP/said" 2>&1 ||
