@@ -216,6 +216,9 @@ void kp_imports_free(struct kp *);
 int kp_import_load(struct kp *);	/* does nothing if it is done */
 
 /* stacks.c */
+/* Opens a skeleton's object; *with_cast: its programs may call the cast (KP_CAST_MARK). */
+struct bpf_object_skeleton;
+int kp_skeleton_open(struct kp *, struct bpf_object_skeleton *, bool *with_cast);
 int kp_stacks_keep(struct kp *);	/* defines them in a new buffer */
 
 /* hooks.c */

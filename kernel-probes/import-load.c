@@ -126,13 +126,19 @@ choose_raw(struct import_bpf *skel, const struct attempt *a)
 static int
 load_try(struct kp *kp, struct attempt *a, struct import_bpf **ret)
 {
-	LIBBPF_OPTS(bpf_object_open_opts, opts, .btf_custom_path = kp->types);
-	struct import_bpf *skel = import_bpf__open_opts(&opts);
+	struct import_bpf *skel = calloc(1, sizeof *skel);
+	bool with_cast;
 	int r;
 
 	if (skel == NULL)
-		return -errno;
+		return -ENOMEM;
+	if ((r = import_bpf__create_skeleton(skel)) != 0 ||
+	    (r = kp_skeleton_open(kp, skel->skeleton, &with_cast)) != 0) {
+		import_bpf__destroy(skel);
+		return r;
+	}
 	skel->rodata->with_stacks = kp->state->with_stacks;
+	skel->rodata->with_cast = with_cast;
 	choose_programs(skel, a);
 	r = choose_maps(kp, skel);
 	if (r == 0)

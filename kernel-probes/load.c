@@ -185,13 +185,19 @@ static int
 load_try(struct kp *kp, size_t size, uint64_t programs, program_logs logs,
     struct kernel_bpf **ret)
 {
-	LIBBPF_OPTS(bpf_object_open_opts, opts, .btf_custom_path = kp->types);
-	struct kernel_bpf *skel = kernel_bpf__open_opts(&opts);
+	struct kernel_bpf *skel = calloc(1, sizeof *skel);
+	bool with_cast;
 	int r;
 
 	if (skel == NULL)
-		return -errno;
+		return -ENOMEM;
+	if ((r = kernel_bpf__create_skeleton(skel)) != 0 ||
+	    (r = kp_skeleton_open(kp, skel->skeleton, &with_cast)) != 0) {
+		kernel_bpf__destroy(skel);
+		return r;
+	}
 	skel->rodata->with_stacks = kp->state->with_stacks;
+	skel->rodata->with_cast = with_cast;
 	choose_programs(skel, programs, logs);
 	r = choose_maps(kp, skel, size, programs);
 	if (r == 0)

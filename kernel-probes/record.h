@@ -630,6 +630,9 @@ struct kp_shared {
 	__u32 type[KP_TYPES_MAX]; /* offsets of the definitions, by enum tnf_core */
 };
 
+/* In a program that is not loaded yet: the number of a helper, in whose place bpf_rdonly_cast() comes. */
+#define KP_CAST_MARK	0x7ca57ca5
+
 /* Values of the enum-like members, as the original numbered them. */
 
 enum kp_microstate {

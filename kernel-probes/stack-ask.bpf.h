@@ -38,6 +38,8 @@ extern struct kp_map_frames frames SEC(".maps");
 /* The loader sets it if any event is to have stacks.  Otherwise the verifier leaves the
    code for them out. */
 extern const volatile bool with_stacks;
+/* The loader sets it if the kernel has bpf_rdonly_cast(): Linux 6.2 and later. */
+extern const volatile bool with_cast;
 
 static __always_inline struct frames *my_frames(u32 depth)
 {

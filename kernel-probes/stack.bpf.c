@@ -5,44 +5,68 @@
 #include "kernel-probes/stack.bpf.h"
 
 const volatile bool with_stacks = false;
+const volatile bool with_cast = false;
 
 struct kp_map_stack_words stack_words SEC(".maps");
 struct kp_map_frames frames SEC(".maps");
 struct kp_map_known known_stacks SEC(".maps");
 
+/* Calls bpf_rdonly_cast(), once kp_skeleton_open() has put that here (stacks.c). */
+static const u64 *(*const rdonly_cast)(u64 address, u64 type) = (void *)KP_CAST_MARK;
+
+/* Word 'at' of the current stack.  With the cast it need not have been read: a load through that
+   takes no call (see read_words() in import.bpf.c). */
+static __always_inline u64 stack_word(const struct stack_words *w, u32 at, const bool cast)
+{
+	if (!cast)
+		return w->word[at & (WORDS_ROOM - 1)];
+	return *rdonly_cast(read_once(w->ctx) + at * sizeof w->word[0],
+	    bpf_core_type_id_kernel(struct pt_regs___kernel));
+}
+
+/* Returns how many of the first words of the stack stack_word() may be asked for. */
+static __always_inline u32 stack_prepare(struct stack_words *w, u32 words, const bool cast)
+{
+	u32 most = stack_size(w);
+
+	if (!cast)
+		return stack_read(w, words) ? w->have : 0;
+	return words < most ? words : most;
+}
+
 /* If the return address of the known stack's frame i is at word 'at' of this stack, puts it into
    f and returns true. */
 static __always_inline bool known_frame(const struct known *k, struct frames *f,
-    const struct stack_words *w, u32 i, u32 at)
+    const struct stack_words *w, u32 i, u32 at, u32 have, const bool cast)
 {
 	barrier_var(at);
-	if (at >= SEARCH_WORDS || at >= w->have || w->word[at] != k->pc[i])
+	if (at >= SEARCH_WORDS || at >= have || stack_word(w, at, cast) != k->pc[i])
 		return false;
 	f->pc[i] = k->pc[i];
 	return true;
 }
 
 /* If the current stack, of 'size' words, is this known one, puts its frames into f, except those
-   of the tracing, and returns true.  (__noinline: see README.) */
-__noinline int known_is(struct known *k, struct frames *f, struct stack_words *w, u32 size)
+   of the tracing, and returns true. */
+static __always_inline int known_same(struct known *k, struct frames *f, struct stack_words *w,
+    u32 size, const bool cast)
 {
-	u32 longer, shift = 0, inner, n, i;
+	u32 longer, shift = 0, inner, n, i, have;
 	u64 differ = 0;
 
 	if (k == NULL || f == NULL || w == NULL)
 		return false;
 	longer = size - k->size;
-	if (!stack_read(w, k->words + ((s32)longer > 0 ? longer : 0)))
-		return false;
+	have = stack_prepare(w, k->words + ((s32)longer > 0 ? longer : 0), cast);
 	inner = k->n < KNOWN_OUTER ? 0 : k->n - KNOWN_OUTER;
-	if (inner > k->first && k->at[(inner - 1) & (FRAMES - 1)] >= w->have)
+	if (have == 0 || (inner > k->first && k->at[(inner - 1) & (FRAMES - 1)] >= have))
 		return false;
 	/* One comparison for all frames: of a branch for each, the verifier would follow both ways. */
 	i = k->first;
 	for (u32 pass = 0; pass < KNOWN_FRAMES && i < inner; pass++, i++) {
 		n = i & (FRAMES - 1);
 		f->pc[n] = k->pc[n];
-		differ |= w->word[k->at[n] & (WORDS_ROOM - 1)] ^ k->pc[n];
+		differ |= stack_word(w, k->at[n], cast) ^ k->pc[n];
 	}
 	if (differ != 0)
 		return false;
@@ -55,14 +79,33 @@ __noinline int known_is(struct known *k, struct frames *f, struct stack_words *w
 			break;
 		if (i < k->first)
 			continue;
-		if (known_frame(k, f, w, i, k->at[i] + shift))
+		if (known_frame(k, f, w, i, k->at[i] + shift, have, cast))
 			continue;
-		if (shift != 0 || !known_frame(k, f, w, i, k->at[i] + longer))
+		if (shift != 0 || !known_frame(k, f, w, i, k->at[i] + longer, have, cast))
 			return false;
 		shift = longer;
 	}
 	/* The outermost frame is as far from the stack's end as it was. */
 	return k->n == k->asked || shift == longer;
+}
+
+/* (__noinline, also the next: see README.) */
+__noinline int known_is(struct known *k, struct frames *f, struct stack_words *w, u32 size)
+{
+	return known_same(k, f, w, size, false);
+}
+
+/* The same through the cast, without a copy of the stack.  (A function of its own: 6.1 has no stack
+   of programs left for what this one keeps there.) */
+__noinline int known_is_quickly(struct known *k, struct frames *f, struct stack_words *w, u32 size)
+{
+	return with_cast && known_same(k, f, w, size, true);
+}
+
+static __always_inline int known_again(struct known *k, struct frames *f, struct stack_words *w)
+{
+	return with_cast ? known_is_quickly(k, f, w, stack_size(w)) :
+	    known_is(k, f, w, stack_size(w));
 }
 
 static __always_inline bool known_asked(const struct known *k, u32 asked)
@@ -85,7 +128,7 @@ __noinline u32 known_look(u32 depth, u32 call, u32 asked)
 		slot = known_slot(call, way);
 		k = bpf_map_lookup_elem(&known_stacks, &slot);
 		if (k == NULL || k->call != call || !known_asked(k, asked) ||
-		    !known_is(k, f, w, stack_size(w)))
+		    !known_again(k, f, w))
 			continue;
 		w->entry = k->entry;
 		return k->from << 24 | k->n << 16 | slot;
@@ -328,7 +371,7 @@ __noinline u32 stack_look(u32 depth, u32 key, u32 kernel, u32 tracepoint)
 	w->have = 0;
 	at = f->last[key & (LAST_STACKS - 1)];
 	k = bpf_map_lookup_elem(&known_stacks, &at);
-	if (k != NULL && known_asked(k, asked) && known_is(k, f, w, stack_size(w))) {
+	if (k != NULL && known_asked(k, asked) && known_again(k, f, w)) {
 		f->from = k->from;
 		stack_have(f, k->n, kernel);
 		return 0;

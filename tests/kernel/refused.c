@@ -19,16 +19,15 @@ spoil(struct bpf_program *p)
 	    .dst_reg = BPF_REG_0, .src_reg = BPF_REG_5 };
 }
 
-static struct kernel_bpf *
-spoilt_open(const struct bpf_object_open_opts *opts)
+static int
+spoilt_open(struct kp *kp, struct bpf_object_skeleton *s, bool *with_cast)
 {
-	struct kernel_bpf *skel = kernel_bpf__open_opts(opts);
+	int r = kp_skeleton_open(kp, s, with_cast);
 
-	if (skel != NULL) {
-		spoil(skel->progs.lock_wait);
-		spoil(skel->progs.migrate);
-	}
-	return skel;
+	for (int i = 0; r == 0 && i < s->prog_cnt; i++)
+		if (strcmp(s->progs[i].name, "lock_wait") == 0 || strcmp(s->progs[i].name, "migrate") == 0)
+			spoil(*s->progs[i].prog);
+	return r;
 }
 
 static libbpf_print_fn_t
@@ -39,7 +38,7 @@ nobody_listens(libbpf_print_fn_t fn)
 	return quiet;
 }
 
-#define kernel_bpf__open_opts	spoilt_open
+#define kp_skeleton_open	spoilt_open
 #define libbpf_set_print	nobody_listens
 #define kp_load			kp_load_spoilt
 int kp_load_spoilt(struct kp *, size_t);
