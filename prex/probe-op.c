@@ -234,30 +234,32 @@ choose(struct shell *sh, tnfctl_handle_t *h, tnfctl_probe_t *p, const struct tnf
 	return TNFCTL_ERR_NONE;
 }
 
-/* True if the probe is the next of those that were chosen: probes come in the same order again. */
+/* True if the probe is in the list, whose next place is *next.  Probes come in the same order again, by their
+   numbers, but some may have gone meanwhile. */
 static bool
-is_chosen(struct application *a, const tnfctl_probe_state_t *state)
+is_next(const struct id_list *l, size_t *next, unsigned long id)
 {
-	if (a->next == a->chosen.n || a->chosen.v[a->next] != state->id)
+	while (*next < l->n && l->v[*next] < id)
+		++*next;
+	if (*next == l->n || l->v[*next] != id)
 		return false;
-	a->next++;
+	++*next;
 	return true;
 }
 
-/* Keeps the probe among the chosen ones if it is not as the command wants it. */
+/* Keeps the probe among the chosen ones if it is not as the command wants it, or if it is not fast any more: it is
+   the kernel's then, which must have a buffer. */
 static tnfctl_errcode_t
 keep_undone(tnfctl_handle_t *h, tnfctl_probe_t *p, void *arg)
 {
 	struct application *a = arg;
 	tnfctl_probe_state_t state;
 	tnfctl_errcode_t err = tnfctl_probe_state_get(h, p, &state);
-	bool at_once;
 
-	if (err != TNFCTL_ERR_NONE || !is_chosen(a, &state))
+	if (err != TNFCTL_ERR_NONE || !is_next(&a->chosen, &a->next, state.id))
 		return err;
-	at_once = a->next_fast < a->fast.n && a->fast.v[a->next_fast] == state.id;
-	a->next_fast += at_once;
-	if (!at_once || state.enabled != (a->op->apply == tnfctl_probe_enable))
+	if (!is_next(&a->fast, &a->next_fast, state.id) || state.enabled != (a->op->apply == tnfctl_probe_enable) ||
+	    !is_fast(&(struct tnf_probe_attrs){ .own = state.attr_string }))
 		a->chosen.v[a->undone++] = state.id;
 	return err;
 }
@@ -266,10 +268,11 @@ static tnfctl_errcode_t
 apply_to_chosen(tnfctl_handle_t *h, tnfctl_probe_t *p, void *visit)
 {
 	const struct visit *v = visit;
+	struct application *a = v->arg;
 	tnfctl_probe_state_t state;
 	tnfctl_errcode_t err = tnfctl_probe_state_get(h, p, &state);
 
-	return err != TNFCTL_ERR_NONE || !is_chosen(v->arg, &state) ? err : visit_one(h, p, visit);
+	return err != TNFCTL_ERR_NONE || !is_next(&a->chosen, &a->next, state.id) ? err : visit_one(h, p, visit);
 }
 
 /* Chooses probes while the process runs, and has the library switch those at once that it can.  The other ones

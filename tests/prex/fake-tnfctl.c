@@ -12,6 +12,8 @@
  *	event NAME	what tnfctl_continue() returns next: dlopen exit exec
  *			gone wait (for a signal)
  *	failing NAME	operations on this probe fail
+ *	slow NAME	it turns out not to be fast once it is switched on
+ *	going NAME	its object goes while fast probes are switched
  *	broken		a buffer cannot be written to
  */
 #include <signal.h>
@@ -33,7 +35,7 @@ enum { MAX = 64 };
 struct tnfctl_probe {
 	unsigned long id;
 	char	*attrs, *object;
-	int	enabled, traced, present, failing;
+	int	enabled, traced, present, failing, slow, going;
 	char	*funcs[MAX];
 	uintptr_t addrs[MAX];
 	size_t	n_funcs;
@@ -89,10 +91,14 @@ read_line(tnfctl_handle_t *h, const char *word, const char *rest)
 		h->broken = 1;
 	else if (strcmp(word, "later") == 0)
 		later = 1;
-	else if (strcmp(word, "failing") == 0)
-		for (i = 0; i < h->n_probes; i++)
-			if (strstr(h->probes[i].attrs, rest) != NULL)
-				h->probes[i].failing = 1;
+	else
+		for (i = 0; i < h->n_probes; i++) {
+			if (strstr(h->probes[i].attrs, rest) == NULL)
+				continue;
+			h->probes[i].failing |= strcmp(word, "failing") == 0;
+			h->probes[i].slow |= strcmp(word, "slow") == 0;
+			h->probes[i].going |= strcmp(word, "going") == 0;
+		}
 }
 
 static tnfctl_errcode_t
@@ -419,6 +425,7 @@ tnfctl_pid_watch(pid_t pid, tnfctl_handle_t **ret)
 tnfctl_errcode_t
 tnfctl_import_buffer(tnfctl_handle_t *h, size_t size, size_t *ret)
 {
+	printf("fake: the kernel has a buffer\n");
 	*ret = 0;
 	return TNFCTL_ERR_NONE;
 }
@@ -528,6 +535,8 @@ tnfctl_probe_apply_ids(tnfctl_handle_t *h, unsigned long n, unsigned long *ids, 
     void *arg)
 {
 	for (size_t i = 0; i < h->n_probes; i++)
+		h->probes[i].present &= !h->probes[i].going;
+	for (size_t i = 0; i < h->n_probes; i++)
 		for (unsigned long k = 0; k < n; k++)
 			if (h->probes[i].present && h->probes[i].id == ids[k])
 				op(h, &h->probes[i], arg);
@@ -558,6 +567,16 @@ tnfctl_probe_state_get(tnfctl_handle_t *h, tnfctl_probe_t *p,
 	return TNFCTL_ERR_NONE;
 }
 
+/* The kernel has it from now on. */
+static void
+become_slow(struct tnfctl_probe *p)
+{
+	char *fast = strstr(p->attrs, "fast yes");
+
+	if (p->slow && p->enabled && fast != NULL)
+		memcpy(fast, "fast no:", strlen("fast no:"));
+}
+
 #define SETTER(name, member, value)					\
 tnfctl_errcode_t							\
 tnfctl_probe_##name(tnfctl_handle_t *h, tnfctl_probe_t *p, void *ignored) \
@@ -565,6 +584,7 @@ tnfctl_probe_##name(tnfctl_handle_t *h, tnfctl_probe_t *p, void *ignored) \
 	if (p->failing)							\
 		return TNFCTL_ERR_INVALIDPROBE;				\
 	p->member = value;						\
+	become_slow(p);							\
 	return TNFCTL_ERR_NONE;						\
 }
 SETTER(enable, enabled, 1)

@@ -200,4 +200,18 @@ Process 123456: Process not found
 error in allocating buffer: Requested size too big
 prex: the largest is 1g, 1073741824 bytes: ask for less
 E
+
+# Of probes that are switched at once, one goes: those behind it are switched as well.  One turns out not to be fast:
+# the kernel, which has it then, gets a buffer.
+printf '%s\n' 'enable keys=function keys=parser' \
+	"list name 'enable' fast probes keys=function keys=parser" | prex fast.table 2>&1 | grep '^fake\|^name\|error' |
+	sed 's, $,,' >out
+cat >expected <<'E'
+fake: the kernel has a buffer
+name=first_entry enable=on fast=yes
+name=slow_entry enable=on fast=no:
+name=last_entry enable=on fast=yes
+name=mine enable=on <no attr>
+E
+cmp -s out expected || differ "switched at once"
 exit $bad
