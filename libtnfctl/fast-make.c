@@ -328,6 +328,22 @@ by_place(const void *a, const void *b)
 	    (int)x->at_return - (int)y->at_return;
 }
 
+#define FAILED_NS	INT64_C(1000000000)
+
+const char *
+tnfctl_fast_failed(struct fast_failure *f)
+{
+	int64_t now;
+
+	if (f->why == NULL)
+		return NULL;
+	now = clock_ns(CLOCK_MONOTONIC);
+	if (now > f->at + FAILED_NS)
+		f->why = NULL;
+	f->at = now;
+	return f->why;
+}
+
 tnfctl_errcode_t
 tnfctl_fast_make(tnfctl_handle_t *h, tnfctl_probe_t *p, bool others)
 {
@@ -338,6 +354,10 @@ tnfctl_fast_make(tnfctl_handle_t *h, tnfctl_probe_t *p, bool others)
 
 	if (m.v == NULL)
 		return tnfctl_error_set(TNFCTL_ERR_ALLOCFAIL, NULL);
+	if ((p->import->slow = tnfctl_fast_failed(&h->fast->no_call)) != NULL) {
+		free(m.v);
+		return TNFCTL_ERR_NONE;
+	}
 	if (p->fast->at_return && p->fast->other->fast != NULL && !p->fast->other->fast->made)
 		m.v[m.n++] = p->fast->other;
 	m.v[m.n++] = p;
@@ -350,9 +370,7 @@ tnfctl_fast_make(tnfctl_handle_t *h, tnfctl_probe_t *p, bool others)
 	pthread_sigmask(SIG_BLOCK, &all, &mask);
 	tnfctl_proc_hurry(proc, TNFCTL_ATTACH_MS, &mask);
 	m.why = tnfctl_call_begin(&c, h, TRIES);
-	/* If there is no call, each of the others would wait as long for the same answer. */
-	for (size_t i = 0; m.why != NULL && i < m.n; i++)
-		m.v[i]->import->slow = m.why;
+	h->fast->no_call = (struct fast_failure){ m.why, clock_ns(CLOCK_MONOTONIC) };
 	if (m.why == NULL)
 		make_all(&m);
 	tnfctl_call_end(&c);

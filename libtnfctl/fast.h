@@ -54,6 +54,15 @@ struct fast_pads {		/* memory for pads, of which 'used' bytes are taken */
 	uint8_t	*copy;		/* ... the others stand here; NULL: there are none */
 };
 
+/* A failure that was none of the probe at hand: for each of thousands of probes we would wait as long for the same
+   answer.  So it holds for all until nobody has asked for a second; then we try again. */
+struct fast_failure {
+	const char *why;	/* static; NULL: none */
+	int64_t	 at;		/* CLOCK_MONOTONIC, ns */
+};
+/* Why not; NULL: try it. */
+const char *tnfctl_fast_failed(struct fast_failure *);
+
 /* The part of a handle that exists from the first fast probe on. */
 struct fast_room {
 	uintptr_t define, entry, inner, back;	/* in libtnfprobe */
@@ -66,6 +75,7 @@ struct fast_room {
 	struct fast_pads *pads;
 	size_t	 npads;
 	bool	 returns_known;
+	struct fast_failure no_call;	/* libtnfprobe cannot be called */
 	const char *returns_none;	/* why no return can be fast, once known; NULL: they can */
 	struct map places;	/* the probe at each site, by its address, ... */
 	uint64_t bits[1 << 17];	/* ... and a bit by its last 23 bits, which is looked at first */
