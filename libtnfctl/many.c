@@ -65,7 +65,7 @@ is_plain(tnfctl_handle_t *h, tnfctl_probe_t *p, bool on)
 	const struct fast *f = p == NULL ? NULL : p->fast;
 
 	return f != NULL && f->made && f->n == 1 && !f->at_return && f->v[0].semaphore == 0 && f->v[0].placed &&
-	    f->v[0].patched != on && p->prepared && !p->gone &&
+	    f->v[0].address % PAGE <= PAGE - TNF_FAST_JUMP && f->v[0].patched != on && p->prepared && !p->gone &&
 	    (on ? !tnfctl_patch_is_taken(h, f, &f->v[0]) : !tnfctl_fast_other_is_on(p)) &&
 	    tnfctl_control_usable(h, p) == TNFCTL_ERR_NONE;
 }
