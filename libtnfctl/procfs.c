@@ -64,9 +64,11 @@ size_t
 tnfctl_proc_read_some(struct proc *p, uintptr_t address, void *buf, size_t n)
 {
 	struct iovec to = { buf, n }, from = { (void *)address, n };
-	ssize_t got = tnfctl_proc_stands(p) ? process_vm_readv(p->pid, &to, 1, &from, 1, 0) :
-	    pread(p->mem, buf, n, (off_t)address);
+	ssize_t got = tnfctl_proc_stands(p) ? process_vm_readv(p->pid, &to, 1, &from, 1, 0) : -1;
 
+	/* That system call may be forbidden, or not there, or refuse code that may only be executed. */
+	if (got < 0)
+		got = pread(p->mem, buf, n, (off_t)address);
 	return got > 0 ? (size_t)got : 0;
 }
 
