@@ -306,7 +306,8 @@ tnfctl_probe_apply(tnfctl_handle_t *h, tnfctl_probe_op_t op, void *arg)
 		return err;
 	if ((v = new_list(n)) == NULL)
 		return TNFCTL_ERR_ALLOCFAIL;
-	memcpy(v, h->probes, n * sizeof(tnfctl_probe_t *));
+	if (n > 0)
+		memcpy(v, h->probes, n * sizeof(tnfctl_probe_t *));
 	err = apply_list(h, v, n, op, arg);
 	/* Those that came by it. */
 	for (; err == TNFCTL_ERR_NONE && n < h->nprobes; n++)
