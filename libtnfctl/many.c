@@ -54,7 +54,7 @@ struct many {
 	struct run *runs;
 	size_t	 nruns;
 	uint8_t	*file;		/* of all runs */
-	uintptr_t *words;	/* room for the addresses of n words */
+	struct change **words;	/* room for n whose words are to be written */
 	uint8_t	 now[RUN];
 };
 
@@ -275,13 +275,13 @@ write_run(struct many *m, const struct run *r)
 
 /* Finds words that lie near those before them, from the first on: how many, and the bytes that have them all. */
 static size_t
-words_near(const uintptr_t *w, size_t n, struct iovec *ret)
+words_near(struct change *const *w, size_t n, struct iovec *ret)
 {
-	uintptr_t from = w[0], to = from, at;
+	uintptr_t from = w[0]->word, to = from, at;
 	size_t i;
 
 	for (i = 1; i < n; i++) {
-		at = w[i];
+		at = w[i]->word;
 		if (at + PAGE < from || at > to + PAGE || (at < from ? to - at : at - from) > RUN - sizeof(uint32_t))
 			break;
 		from = at < from ? at : from;
@@ -293,7 +293,7 @@ words_near(const uintptr_t *w, size_t n, struct iovec *ret)
 
 /* Writes n words, and the other bytes among which they lie, to which only we and threads that stand still write. */
 static bool
-write_near(struct many *m, const uintptr_t *w, size_t n, const struct iovec *to, uint32_t value)
+write_near(struct many *m, struct change *const *w, size_t n, const struct iovec *to, uint32_t value)
 {
 	struct iovec from = { m->now, to->iov_len };
 	uintptr_t start = (uintptr_t)to->iov_base;
@@ -302,7 +302,7 @@ write_near(struct many *m, const uintptr_t *w, size_t n, const struct iovec *to,
 	    tnfctl_proc_read_some(direct_proc(m->h), start, m->now, to->iov_len) != to->iov_len)
 		return false;
 	for (size_t i = 0; i < n; i++)
-		memcpy(m->now + (w[i] - start), &value, sizeof(value));
+		memcpy(m->now + (w[i]->word - start), &value, sizeof(value));
 	return tnfctl_proc_write_pieces(direct_proc(m->h), &from, to, 1);
 }
 
@@ -310,35 +310,39 @@ static void
 write_words(struct many *m)
 {
 	const uint32_t value = m->on;
-	const uintptr_t *w = m->words;
+	struct change **w = m->words;
 	size_t near, n = 0;
 	struct iovec run;
 
 	for (size_t i = 0; i < m->n; i++)
 		if (!m->v[i].left)
-			m->words[n++] = m->v[i].word;
+			m->words[n++] = &m->v[i];
 	for (; n > 0; n -= near, w += near) {
 		near = words_near(w, n, &run);
 		if (near >= NEAR_MIN && write_near(m, w, near, &run, value))
 			continue;
 		for (size_t i = 0; i < near; i++)
-			tnfctl_proc_write(direct_proc(m->h), w[i], &value, sizeof(value));
+			if (!tnfctl_proc_write(direct_proc(m->h), w[i]->word, &value, sizeof(value)))
+				leave(w[i]);
 	}
 }
 
-static void
+static bool
 tell_areas(const struct many *m)
 {
+	bool told = true;
+
 	for (struct fast_area *a = m->h->fast->areas; a != NULL; a = a->next)
-		tnfctl_patch_tell(m->h, a);
+		told = tnfctl_patch_tell(m->h, a) && told;
+	return told;
 }
 
 /* What is done while the process stands still. */
 static void
-write_all(struct many *m)
+write_all(struct many *m, bool told)
 {
 	struct proc *p = direct_proc(m->h);
-	bool lost = p->gone || p->event != PROC_NOTHING ||
+	bool lost = !told || p->gone || p->event != PROC_NOTHING ||
 	    (m->on && !tnfctl_patch_places(m->h, keep_clear, m));
 
 	for (size_t i = 0; i < m->n && lost; i++)
@@ -394,6 +398,7 @@ void
 tnfctl_fast_set_many(tnfctl_handle_t *h, tnfctl_probe_t **v, size_t n, bool on)
 {
 	struct many *m;
+	bool told;
 
 	if (!has_fast(v, n) || (on && !make(h, v, n)) || h->fast == NULL || (m = calloc(1, sizeof(*m))) == NULL)
 		return;
@@ -408,10 +413,10 @@ tnfctl_fast_set_many(tnfctl_handle_t *h, tnfctl_probe_t **v, size_t n, bool on)
 	find_runs(m);
 	if (m->n > 0)
 		read_files(m);
-	if (on)
-		tell_areas(m);
+	/* On: before the first jump is there; off: once the last is out. */
+	told = !on || tell_areas(m);
 	tnfctl_work(h, WORK_END);
-	write_all(m);
+	write_all(m, told);
 	give_back(m);
 	tell_areas(m);
 	free(m->file);

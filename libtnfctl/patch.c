@@ -246,8 +246,10 @@ tnfctl_patch_tell(tnfctl_handle_t *h, struct fast_area *a)
 
 	if (any == a->told)
 		return true;
+	if (!h->ops->write(h, a->at + offsetof(struct tnf_fast_area, patched), &any, sizeof(any)))
+		return false;
 	a->told = any;
-	return h->ops->write(h, a->at + offsetof(struct tnf_fast_area, patched), &any, sizeof(any));
+	return true;
 }
 
 /* Notes whether the site has its jump, here and in its area. */
