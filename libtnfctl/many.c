@@ -253,7 +253,7 @@ static void
 write_run(struct many *m, const struct run *r)
 {
 	uint8_t there[TNF_FAST_JUMP];
-	bool same[RUN / PAGE], fine;
+	bool same[RUN / PAGE], fine, looked = false;
 
 	fine = tnfctl_proc_read_some(direct_proc(m->h), r->at, m->now, r->size) == r->size;
 	if (fine && m->on)
@@ -266,9 +266,13 @@ write_run(struct many *m, const struct run *r)
 	for (size_t i = r->first; i < r->first + r->n; i++) {
 		struct change *c = &m->v[i];
 
-		/* Writing may do nothing: one change is looked at for all, or each if not all can be written. */
-		if (!c->left && (!fine || i == r->first) && (!tnfctl_proc_read(direct_proc(m->h), c->at, there,
-		    sizeof(there)) || memcmp(there, c->to, sizeof(there)) != 0))
+		/* A write may report success and change nothing: so one change is read again, or each if a write has
+		   failed, or if more than one mapping may be written. */
+		if (c->left || (looked && fine && r->file != NULL))
+			continue;
+		looked = true;
+		if (!tnfctl_proc_read(direct_proc(m->h), c->at, there, sizeof(there)) ||
+		    memcmp(there, c->to, sizeof(there)) != 0)
 			leave(c);
 	}
 }
