@@ -34,7 +34,8 @@ struct change {
 	uintptr_t at;
 	uint8_t	 from[TNF_FAST_JUMP], to[TNF_FAST_JUMP];
 	bool	 left;		/* to the caller */
-	uintptr_t word;		/* by which the probe records */
+	uintptr_t word;		/* by which the probe records, ... */
+	bool	 enabled;	/* ... and what it says unless the probe is switched on */
 	tnfctl_probe_t **place;	/* in the caller's list, which has it no more */
 	tnfctl_probe_t *probe;
 };
@@ -70,15 +71,15 @@ is_plain(tnfctl_handle_t *h, tnfctl_probe_t *p, bool on)
 	    tnfctl_control_usable(h, p) == TNFCTL_ERR_NONE;
 }
 
-/* The probe and its site are as they shall be, or as they were. */
+/* Notes in our own state whether the probe is on, and whether its site has the jump; the process is not written to. */
 static void
-note(tnfctl_probe_t *p, bool on)
+set_state(tnfctl_probe_t *p, bool enabled, bool patched)
 {
 	struct fast_site *s = &p->fast->v[0];
 
-	p->enabled = on;
-	s->area->patched += (size_t)on - s->patched;
-	s->patched = on;
+	p->enabled = enabled;
+	s->area->patched += (size_t)patched - s->patched;
+	s->patched = patched;
 }
 
 static void
@@ -110,11 +111,12 @@ take(struct many *m, tnfctl_probe_t **v, size_t n)
 			continue;
 		const struct fast_site *s = &v[i]->fast->v[0];
 		*c = (struct change){ .at = s->address, .place = &v[i], .probe = v[i],
-		    .word = v[i]->address + offsetof(struct tnf_probe_control, test) };
+		    .word = v[i]->address + offsetof(struct tnf_probe_control, test),
+		    .enabled = !m->on && v[i]->enabled };
 		memcpy(c->from, m->on ? s->before : s->jump, sizeof(c->from));
 		memcpy(c->to, m->on ? s->jump : s->before, sizeof(c->to));
 		sorted &= m->n == 0 || c[-1].at < c->at;
-		note(v[i], m->on);
+		set_state(v[i], m->on, m->on);
 		v[i] = NULL;
 		m->n++;
 	}
@@ -323,10 +325,13 @@ write_words(struct many *m)
 			m->words[n++] = &m->v[i];
 	for (; n > 0; n -= near, w += near) {
 		near = words_near(w, n, &run);
-		if (near >= NEAR_MIN && write_near(m, w, near, &run, value))
-			continue;
+		bool fine = near >= NEAR_MIN && write_near(m, w, near, &run, value);
+
+		/* If they cannot be written together, some may be by themselves. */
 		for (size_t i = 0; i < near; i++)
-			if (!tnfctl_proc_write(direct_proc(m->h), w[i]->word, &value, sizeof(value)))
+			if (fine || tnfctl_proc_write(direct_proc(m->h), w[i]->word, &value, sizeof(value)))
+				w[i]->enabled = false;
+			else
 				leave(w[i]);
 	}
 }
@@ -371,7 +376,7 @@ give_back(struct many *m)
 		if (!c->left)
 			continue;
 		*c->place = c->probe;
-		note(c->probe, !m->on);
+		set_state(c->probe, c->enabled, !m->on);
 	}
 }
 
