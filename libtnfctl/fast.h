@@ -150,6 +150,9 @@ tnfctl_errcode_t tnfctl_patch_set(tnfctl_handle_t *, struct fast *, bool on);
 bool	tnfctl_patch_tell(tnfctl_handle_t *, struct fast_area *);
 /* True if a jump touches the site's instructions already: two must not touch the same. */
 bool	tnfctl_patch_is_taken(const tnfctl_handle_t *, const struct fast *, const struct fast_site *);
+/* The code that must be there when the site gets its jump: all instructions that its pad executes, as far as they are
+   known.  Returns the number of bytes. */
+size_t	tnfctl_patch_code(const struct fast_site *, const uint8_t **ret);
 /* Calls fn with each address at which a thread stands, or to which one may come back; no jump may lie over such
    an address.  False: not all can be told.  The process stands still. */
 bool	tnfctl_patch_places(tnfctl_handle_t *, void (*fn)(void *, uintptr_t at), void *arg);

@@ -32,7 +32,8 @@
 
 struct change {
 	uintptr_t at;
-	uint8_t	 from[TNF_FAST_JUMP], to[TNF_FAST_JUMP];
+	const uint8_t *from, *to;	/* the jump, or what it stands for */
+	size_t	 size;		/* of 'from' */
 	bool	 left;		/* to the caller */
 	uintptr_t word;		/* by which the probe records, ... */
 	bool	 enabled;	/* ... and what it says unless the probe is switched on */
@@ -113,8 +114,9 @@ take(struct many *m, tnfctl_probe_t **v, size_t n)
 		*c = (struct change){ .at = s->address, .place = &v[i], .probe = v[i],
 		    .word = v[i]->address + offsetof(struct tnf_probe_control, test),
 		    .enabled = !m->on && v[i]->enabled };
-		memcpy(c->from, m->on ? s->before : s->jump, sizeof(c->from));
-		memcpy(c->to, m->on ? s->jump : s->before, sizeof(c->to));
+		c->from = s->jump;
+		c->to = m->on ? s->jump : s->before;
+		c->size = m->on ? tnfctl_patch_code(s, &c->from) : TNF_FAST_JUMP;
 		sorted &= m->n == 0 || c[-1].at < c->at;
 		set_state(v[i], m->on, m->on);
 		v[i] = NULL;
@@ -219,12 +221,12 @@ change(struct many *m, const struct run *r)
 {
 	for (size_t i = r->first; i < r->first + r->n; i++) {
 		struct change *c = &m->v[i];
-		uint8_t *to = m->now + (c->at - r->at);
+		size_t at = c->at - r->at;
 
-		if (memcmp(to, c->from, sizeof(c->from)) != 0)
+		if (c->size > r->size - at || memcmp(m->now + at, c->from, c->size) != 0)
 			leave(c);
 		if (!c->left)
-			memcpy(to, c->to, sizeof(c->to));
+			memcpy(m->now + at, c->to, TNF_FAST_JUMP);
 	}
 }
 
@@ -246,7 +248,7 @@ write_pages(struct many *m, const struct run *r, const bool *same)
 		const struct change *c = &m->v[i];
 
 		if (!c->left && !same[(c->at - r->at) / PAGE])
-			fine = tnfctl_proc_write(p, c->at, c->to, sizeof(c->to)) && fine;
+			fine = tnfctl_proc_write(p, c->at, c->to, TNF_FAST_JUMP) && fine;
 	}
 	return fine;
 }

@@ -289,19 +289,28 @@ set_raised(tnfctl_handle_t *h, struct fast_site *s, bool raised)
 	s->raised = raised;
 }
 
-/* Replaces the code 'from' by 'to'; fails if other code is there. */
-static tnfctl_errcode_t
-exchange(tnfctl_handle_t *h, uintptr_t at, const uint8_t *from, const uint8_t *to)
+size_t
+tnfctl_patch_code(const struct fast_site *s, const uint8_t **ret)
 {
-	uint8_t now[TNF_FAST_JUMP];
+	bool known = s->site.length >= TNF_FAST_JUMP;
 
-	if (!h->ops->read(h, at, now, sizeof(now)))
+	*ret = known ? s->site.bytes : s->before;
+	return known ? s->site.length : TNF_FAST_JUMP;
+}
+
+/* Replaces the beginning of the n bytes of code 'from' by 'to'; fails if other code is there. */
+static tnfctl_errcode_t
+exchange(tnfctl_handle_t *h, uintptr_t at, const uint8_t *from, size_t n, const uint8_t *to)
+{
+	uint8_t now[SITE_BYTES_MAX];
+
+	if (!h->ops->read(h, at, now, n))
 		return tnfctl_error_set(TNFCTL_ERR_BUSY, "its code is not there any more");
-	if (memcmp(now, from, sizeof(now)) != 0)
+	if (memcmp(now, from, n) != 0)
 		return tnfctl_error_set(TNFCTL_ERR_BUSY,
 		    "its code is not that of its file: a breakpoint of a debugger?");
-	if (!h->ops->write(h, at, to, sizeof(now)) || !h->ops->read(h, at, now, sizeof(now)) ||
-	    memcmp(now, to, sizeof(now)) != 0)
+	if (!h->ops->write(h, at, to, TNF_FAST_JUMP) || !h->ops->read(h, at, now, TNF_FAST_JUMP) ||
+	    memcmp(now, to, TNF_FAST_JUMP) != 0)
 		return tnfctl_error_set(TNFCTL_ERR_ACCES, "its code cannot be written");
 	return TNFCTL_ERR_NONE;
 }
@@ -318,7 +327,7 @@ patch_off(tnfctl_handle_t *h, struct fast_site *s)
 		return true;
 	/* The object may have been unloaded, or loaded again. */
 	if (!h->ops->read(h, s->address, now, sizeof(now)) || memcmp(now, s->before, sizeof(now)) == 0 ||
-	    exchange(h, s->address, s->jump, s->before) == TNFCTL_ERR_NONE)
+	    exchange(h, s->address, s->jump, sizeof(s->jump), s->before) == TNFCTL_ERR_NONE)
 		return set_patched(h, s, false);
 	return false;
 }
@@ -358,6 +367,8 @@ patch_on(tnfctl_handle_t *h, const struct fast *f, struct fast_site *s)
 {
 	tnfctl_errcode_t err;
 	uint8_t now[TNF_FAST_JUMP];
+	const uint8_t *code;
+	size_t n = tnfctl_patch_code(s, &code);
 
 	if (s->patched)
 		return TNFCTL_ERR_NONE;
@@ -371,7 +382,7 @@ patch_on(tnfctl_handle_t *h, const struct fast *f, struct fast_site *s)
 		return err;
 	if (!set_patched(h, s, true))
 		return tnfctl_error_lost(h, "its memory cannot be written");
-	if ((err = exchange(h, s->address, s->before, s->jump)) != TNFCTL_ERR_NONE) {
+	if ((err = exchange(h, s->address, code, n, s->jump)) != TNFCTL_ERR_NONE) {
 		set_patched(h, s, false);
 		return err;
 	}
