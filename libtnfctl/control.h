@@ -95,6 +95,9 @@ tnfctl_errcode_t tnfctl_direct_continue(tnfctl_handle_t *const *, size_t n,
    event: p->gone, p->event. */
 tnfctl_errcode_t tnfctl_direct_settle(struct proc *, int max_ms);
 #define DIRECT_SETTLE_MS	3000	/* for a program that has just started */
+/* True if the linker's list is the one that we have read, and complete. */
+bool	tnfctl_direct_is_listed(const struct proc *);
+void	tnfctl_direct_catch_up(tnfctl_handle_t *);	/* target_ops.catch_up */
 
 /* hand-over.c: loads libtnfprobe into the stopped target. */
 tnfctl_errcode_t tnfctl_inject_library(tnfctl_handle_t *);

@@ -195,6 +195,7 @@ static const struct target_ops direct_ops = {
 	.write = direct_write,
 	.write_each = direct_write_each,
 	.work = direct_work,
+	.catch_up = tnfctl_direct_catch_up,
 	.objects = direct_objects,
 };
 

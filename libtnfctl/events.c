@@ -320,6 +320,24 @@ tnfctl_direct_settle(struct proc *p, int max_ms)
 	return TNFCTL_ERR_NONE;
 }
 
+bool
+tnfctl_direct_is_listed(const struct proc *p)
+{
+	struct linker l = p->linker;
+
+	return tnfctl_linkmap_look(&p->reader, &l) && l.consistent && l.print == p->linker.print;
+}
+
+void
+tnfctl_direct_catch_up(tnfctl_handle_t *h)
+{
+	struct proc *p = direct_proc(h);
+
+	if (!p->ours && !p->gone && p->event == PROC_NOTHING && !tnfctl_direct_is_listed(p) &&
+	    tnfctl_direct_settle(p, SETTLE_MS) == TNFCTL_ERR_NONE && p->linker.consistent)
+		tnfctl_control_look_soon(h);
+}
+
 static tnfctl_errcode_t
 fork_event(struct proc *mother, struct thread *t, tnfctl_handle_t **child)
 {

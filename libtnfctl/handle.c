@@ -333,6 +333,8 @@ tnfctl_probe_look(tnfctl_handle_t *h, tnfctl_probe_op_t op, void *arg)
 			tnfctl_work(h, WORK_LOOK);
 	}
 	tnfctl_work(h, WORK_END);
+	if (h->nprobes > FEW && h->ops->catch_up != NULL)
+		h->ops->catch_up(h);
 	return err;
 }
 

@@ -96,6 +96,8 @@ struct target_ops {
 	bool	(*write_each)(tnfctl_handle_t *, const uintptr_t *at, size_t places, const void *, size_t n);
 	/* Long work begins, goes on or ends, for which the target may run; NULL: it runs, or must not. */
 	void	(*work)(tnfctl_handle_t *, enum target_work);
+	/* After that: if objects have come or gone meanwhile, brings h->probes up to date.  NULL: they cannot have. */
+	void	(*catch_up)(tnfctl_handle_t *);
 	/* Calls tnfctl_object_seen() for each loaded object, in the linker's order. */
 	tnfctl_errcode_t (*objects)(tnfctl_handle_t *);
 

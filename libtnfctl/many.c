@@ -354,7 +354,7 @@ write_all(struct many *m, bool told)
 {
 	struct proc *p = direct_proc(m->h);
 	bool lost = !told || p->gone || p->event != PROC_NOTHING ||
-	    (m->on && !tnfctl_patch_places(m->h, keep_clear, m));
+	    (m->on && (!tnfctl_patch_places(m->h, keep_clear, m) || !tnfctl_direct_is_listed(p)));
 
 	for (size_t i = 0; i < m->n && lost; i++)
 		leave(&m->v[i]);
@@ -430,6 +430,8 @@ tnfctl_fast_set_many(tnfctl_handle_t *h, tnfctl_probe_t **v, size_t n, bool on)
 	write_all(m, told);
 	give_back(m);
 	tell_areas(m);
+	if (on)
+		h->ops->catch_up(h);
 	free(m->file);
 	free(m->words);
 	free(m->runs);
