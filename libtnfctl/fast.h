@@ -76,6 +76,7 @@ struct fast_room {
 	size_t	 npads;
 	bool	 returns_known;
 	struct fast_failure no_call;	/* libtnfprobe cannot be called */
+	struct fast_failure no_search;	/* the stacks cannot be searched (patch.c) */
 	const char *returns_none;	/* why no return can be fast, once known; NULL: they can */
 	struct map places;	/* the probe at each site, by its address, ... */
 	uint64_t bits[1 << 17];	/* ... and a bit by its last 23 bits, which is looked at first */

@@ -206,32 +206,56 @@ clear_site(struct proc *p, const struct fast_site *s, const char **why)
 	return has_between(w, s->address, last) ? p->pid : 0;
 }
 
+/* An obstacle to all sites, such as a thread that sleeps in the kernel, is awaited once for all. */
+static int
+tries_now(tnfctl_handle_t *h)
+{
+	return tnfctl_fast_failed(&h->fast->no_search) == NULL ? TRIES : 1;
+}
+
+static void
+note_search(tnfctl_handle_t *h)
+{
+	h->fast->no_search = (struct fast_failure){
+		search.words.failed ? "not all stacks can be searched" : NULL, clock_ns(CLOCK_MONOTONIC) };
+}
+
 /* Waits, while the process runs by moments, until its threads are out of the site. */
 static tnfctl_errcode_t
 await_site(tnfctl_handle_t *h, const struct fast_site *s)
 {
 	struct proc *p = direct_proc(h);
+	int tries = tries_now(h);
 	const char *why = NULL;
 	pid_t tid = 0;
 
 	search.back = h->fast->back;
-	for (int i = 0; i < TRIES; i++) {
+	for (int i = 0; i < tries; i++) {
+		if (i > 0)
+			tnfctl_proc_run_for(p, TRY_US);
 		if (p->gone || p->event != PROC_NOTHING)
 			return tnfctl_error_lost(h, "it has ended");
 		if ((tid = clear_site(p, s, &why)) == 0)
 			return TNFCTL_ERR_NONE;
-		tnfctl_proc_run_for(p, TRY_US);
 	}
+	note_search(h);
 	return tnfctl_error_set(TNFCTL_ERR_BUSY, "thread %d %s: try again", (int)tid, why);
 }
 
 bool
 tnfctl_patch_places(tnfctl_handle_t *h, void (*fn)(void *, uintptr_t), void *arg)
 {
+	struct proc *p = direct_proc(h);
+	int tries = tries_now(h);
 	const struct words *w;
 
 	search.back = h->fast->back;
-	w = search_all(direct_proc(h));
+	while ((w = search_all(p))->failed && --tries > 0) {
+		tnfctl_proc_run_for(p, TRY_US);
+		if (p->gone || p->event != PROC_NOTHING)
+			return false;
+	}
+	note_search(h);
 	for (size_t i = 0; i < w->n && !w->failed; i++)
 		fn(arg, (uintptr_t)w->v[i]);
 	for (size_t i = 0; i < search.ips.n && !w->failed; i++)
