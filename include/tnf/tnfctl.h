@@ -269,13 +269,16 @@ tnfctl_errcode_t tnfctl_filter_list_delete(tnfctl_handle_t *, pid_t);
 
 /* Calls op for each probe, in order; the first failure ends it and is returned.  If op is
    tnfctl_probe_enable() or tnfctl_probe_disable(), thousands of fast probes are switched at
-   once, for which the process stands still a few milliseconds; it runs before that. */
+   once, for which the process stands still a few milliseconds; it runs before that.  Then probes
+   behind one that fails may be switched already, and a probe whose object is unloaded meanwhile
+   is left out. */
 tnfctl_errcode_t tnfctl_probe_apply(tnfctl_handle_t *, tnfctl_probe_op_t,
     void *);
 tnfctl_errcode_t tnfctl_probe_apply_ids(tnfctl_handle_t *, unsigned long n,
     unsigned long *ids, tnfctl_probe_op_t, void *);
 /* Linux.  As tnfctl_probe_apply(), for an op that calls nothing of the library but
-   tnfctl_probe_state_get() and tnfctl_probe_describe(): if there are many probes a process runs meanwhile. */
+   tnfctl_probe_state_get() and tnfctl_probe_describe(): if there are many probes a process runs meanwhile,
+   and some that op has seen may be gone afterwards. */
 tnfctl_errcode_t tnfctl_probe_look(tnfctl_handle_t *, tnfctl_probe_op_t,
     void *);
 
