@@ -5,10 +5,10 @@
  * its file has it.  Then the process stands still for as long as it takes to see that no thread is in the
  * way, and that the code is what it was taken for, and to write whole pages.
  *
- * A probe is switched on in an order: first the note that code of its area is patched, then the jump, last
- * the word that makes it record; off, the other way round.  Whoever is killed between two of these
- * leaves a process that the next controller puts in order.  Here all words of a kind are written, then all
- * code.
+ * A probe is switched on in an order: first the word in its area that says that jumps may be there
+ * (tnf_fast_area.patched), then the jump, last the word 'test' of its control block; off, the other way round.  If we
+ * are killed between two of these steps, the next controller finds what is there and puts it in order.  Here each
+ * step is made for all probes before the next one.
  *
  * A probe that is in any way unlike the others is left to the caller, who switches it by itself and learns why
  * that cannot be.
@@ -34,10 +34,10 @@ struct change {
 	uintptr_t at;
 	const uint8_t *from, *to;	/* the jump, or what it stands for */
 	size_t	 size;		/* of 'from' */
-	bool	 left;		/* to the caller */
+	bool	 left;		/* not switched here: give_back() returns it to the caller */
 	uintptr_t word;		/* by which the probe records, ... */
 	bool	 enabled;	/* ... and what it says unless the probe is switched on */
-	tnfctl_probe_t **place;	/* in the caller's list, which has it no more */
+	tnfctl_probe_t **place;	/* its slot in the caller's list, NULL until give_back() */
 	tnfctl_probe_t *probe;
 };
 
@@ -60,7 +60,8 @@ struct many {
 	uint8_t	 now[RUN];
 };
 
-/* True if the probe has one site, whose jump is all that is to be changed beside its word. */
+/* True if nothing but 5 bytes of code and one word are to be changed: the probe is made, has one site, no semaphore, and
+   no return that needs the same jump, and is not yet as wanted. */
 static bool
 is_plain(tnfctl_handle_t *h, tnfctl_probe_t *p, bool on)
 {
@@ -83,21 +84,9 @@ set_state(tnfctl_probe_t *p, bool enabled, bool patched)
 	s->patched = patched;
 }
 
-static void
-leave(struct change *c)
-{
-	c->left = true;
-}
+COMPARE_BY(by_address, struct change, at)
 
-static int
-by_address(const void *a, const void *b)
-{
-	const struct change *x = a, *y = b;
-
-	return x->at < y->at ? -1 : x->at > y->at;
-}
-
-/* Takes the probes that can be switched out of the list. */
+/* Moves the probes that can be switched here from the list into m->v, and notes them as switched. */
 static void
 take(struct many *m, tnfctl_probe_t **v, size_t n)
 {
@@ -203,11 +192,11 @@ keep_clear(void *arg, uintptr_t at)
 			to = mid;
 	}
 	if (from > 0 && at - m->v[from - 1].at < TNF_FAST_JUMP)
-		leave(&m->v[from - 1]);
+		m->v[from - 1].left = true;
 }
 
-/* Which pages of the run have the bytes of their file: others have somebody's breakpoint, which may go between
-   our look and our writing, and must not come back. */
+/* Which pages are those of the file.  On any other somebody may have a breakpoint: it may be removed between our read
+   and our write, and a whole page written would bring it back. */
 static void
 find_same(const struct many *m, const struct run *r, bool *ret)
 {
@@ -215,7 +204,7 @@ find_same(const struct many *m, const struct run *r, bool *ret)
 		ret[i / PAGE] = r->file != NULL && memcmp(m->now + i, r->file + i, PAGE) == 0;
 }
 
-/* Changes the copy of the run where it has what is to be changed. */
+/* Puts the changes into the copy; one whose bytes are not as expected is left. */
 static void
 change(struct many *m, const struct run *r)
 {
@@ -224,13 +213,13 @@ change(struct many *m, const struct run *r)
 		size_t at = c->at - r->at;
 
 		if (c->size > r->size - at || memcmp(m->now + at, c->from, c->size) != 0)
-			leave(c);
+			c->left = true;
 		if (!c->left)
 			memcpy(m->now + at, c->to, TNF_FAST_JUMP);
 	}
 }
 
-/* Those pages at once that are as their file has them, the other code change by change; then it is there. */
+/* Writes pages that are the file's as a whole, other changes one by one.  False: some was not written. */
 static bool
 write_pages(struct many *m, const struct run *r, const bool *same)
 {
@@ -259,6 +248,7 @@ write_run(struct many *m, const struct run *r)
 	uint8_t there[TNF_FAST_JUMP];
 	bool same[RUN / PAGE], fine, looked = false;
 
+	/* On: the page must be the file's before the change; off: after it. */
 	fine = tnfctl_proc_read_some(direct_proc(m->h), r->at, m->now, r->size) == r->size;
 	if (fine && m->on)
 		find_same(m, r, same);
@@ -277,11 +267,12 @@ write_run(struct many *m, const struct run *r)
 		looked = true;
 		if (!tnfctl_proc_read(direct_proc(m->h), c->at, there, sizeof(there)) ||
 		    memcmp(there, c->to, sizeof(there)) != 0)
-			leave(c);
+			c->left = true;
 	}
 }
 
-/* Finds words that lie near those before them, from the first on: how many, and the bytes that have them all. */
+/* How many words from the first on lie within a page's size of those before them; *ret: the bytes from the lowest to
+   the highest. */
 static size_t
 words_near(struct change *const *w, size_t n, struct iovec *ret)
 {
@@ -334,7 +325,7 @@ write_words(struct many *m)
 			if (fine || tnfctl_proc_write(direct_proc(m->h), w[i]->word, &value, sizeof(value)))
 				w[i]->enabled = false;
 			else
-				leave(w[i]);
+				w[i]->left = true;
 	}
 }
 
@@ -357,7 +348,7 @@ write_all(struct many *m, bool told)
 	    (m->on && (!tnfctl_patch_places(m->h, keep_clear, m) || !tnfctl_direct_is_listed(p)));
 
 	for (size_t i = 0; i < m->n && lost; i++)
-		leave(&m->v[i]);
+		m->v[i].left = true;
 	if (lost)
 		return;
 	if (!m->on)
@@ -382,7 +373,7 @@ give_back(struct many *m)
 	}
 }
 
-/* Defines those that nobody has switched on yet, so that they have jumps. */
+/* Makes those that are not made yet.  False: the process is lost. */
 static bool
 make(tnfctl_handle_t *h, tnfctl_probe_t *const *v, size_t n)
 {
