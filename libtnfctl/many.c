@@ -32,7 +32,7 @@
 
 struct change {
 	uintptr_t at;
-	const uint8_t *from, *to;	/* the jump, or what it stands for */
+	uint8_t	 from[SITE_BYTES_MAX], to[TNF_FAST_JUMP]; /* the jump, or what it stands for: here, as sites lie apart */
 	size_t	 size;		/* of 'from' */
 	bool	 left;		/* not switched here: give_back() returns it to the caller */
 	uintptr_t word;		/* by which the probe records, ... */
@@ -90,6 +90,7 @@ COMPARE_BY(by_address, struct change, at)
 static void
 take(struct many *m, tnfctl_probe_t **v, size_t n)
 {
+	const uint8_t *code;
 	bool sorted = true;
 
 	for (size_t i = 0; i < n; i++) {
@@ -103,9 +104,10 @@ take(struct many *m, tnfctl_probe_t **v, size_t n)
 		*c = (struct change){ .at = s->address, .place = &v[i], .probe = v[i],
 		    .word = v[i]->address + offsetof(struct tnf_probe_control, test),
 		    .enabled = !m->on && v[i]->enabled };
-		c->from = s->jump;
-		c->to = m->on ? s->jump : s->before;
-		c->size = m->on ? tnfctl_patch_code(s, &c->from) : TNF_FAST_JUMP;
+		code = s->jump;
+		c->size = m->on ? tnfctl_patch_code(s, &code) : TNF_FAST_JUMP;
+		memcpy(c->from, code, c->size);
+		memcpy(c->to, m->on ? s->jump : s->before, sizeof(c->to));
 		sorted &= m->n == 0 || c[-1].at < c->at;
 		set_state(v[i], m->on, m->on);
 		v[i] = NULL;
