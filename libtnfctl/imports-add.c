@@ -228,7 +228,7 @@ decide_usdt(struct adding *a, tnfctl_probe_t *p)
 		i->slow = "its file has changed";
 	i->fast = p->fast != NULL;
 	if (i->fast) {
-		/* What the kernel would do to its nop matters no more, unless the kernel were asked. */
+		/* The kernel's way with its nop does not matter any more, unless the kernel is asked. */
 		p->fast->alone = i->refused != NULL;
 		i->refused = NULL;
 		tnfctl_fast_placed(a->h, p);

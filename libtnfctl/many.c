@@ -341,7 +341,7 @@ tell_areas(const struct many *m)
 	return told;
 }
 
-/* What is done while the process stands still. */
+/* The part that is done while the process stands still. */
 static void
 write_all(struct many *m, bool told)
 {

@@ -225,8 +225,8 @@ time_text(const char *option, int64_t wall)
 	return tnf_xasprintf("--%s=%s.%09" PRId64 "Z", option, text, wall % SECOND);
 }
 
-/* What filtering for a question has cost since it was first asked; of the last AGENT_COSTS
-   questions, while the agent runs. */
+/* The cost of filtering for a question since it was first asked; of the last AGENT_COSTS questions,
+   while the agent runs. */
 static struct agent_cost *
 agent_cost(struct agent *a, const char *question)
 {

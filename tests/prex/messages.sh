@@ -201,7 +201,7 @@ error in allocating buffer: Requested size too big
 prex: the largest is 1g, 1073741824 bytes: ask for less
 E
 
-# Of probes that are switched at once, one goes: those behind it are switched as well.  One turns out not to be fast:
+# One of several probes that are switched at once goes: those behind it are switched as well.  One turns out not to be fast:
 # the kernel, which has it then, gets a buffer.
 printf '%s\n' 'enable keys=function keys=parser' \
 	"list name 'enable' fast probes keys=function keys=parser" | prex fast.table 2>&1 | grep '^fake\|^name\|error' |

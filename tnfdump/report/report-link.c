@@ -150,7 +150,7 @@ link_number(const struct tnf_event *ev, const char *member, uint64_t *ret)
 	return true;
 }
 
-/* Where on which device a request is; of a request that is remapped, where it was before. */
+/* The place of a request on its device; of a request that is remapped, the place before. */
 static bool
 place_of(const struct tnf_event *ev, struct place *at)
 {
