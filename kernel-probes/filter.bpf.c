@@ -30,9 +30,12 @@ __noinline int group_is_asked_for(u64 group)
 __noinline int filter_reason(u32 pid, u32 reason, u32 there)
 {
 	volatile u8 *reasons = filter_reasons(pid);
+	u8 before = *reasons, now = there ? before | reason : before & ~reason;
 
-	*reasons = there ? *reasons | reason : *reasons & ~reason;
-	filter_changed();
+	if (now != before) {
+		*reasons = now;
+		filter_changed();
+	}
 	return 0;
 }
 

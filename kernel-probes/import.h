@@ -177,7 +177,7 @@ struct kp_where_of {
 int kp_where_compile(const struct kp_where_of *, const char *text, struct kp_where *ret);
 
 /*
- * What the files of imported probes share.
+ * Functions that the files of imported probes share.
  */
 
 /* import.c */

@@ -6,8 +6,8 @@
  * runs, and this address costs nothing.  So a program that finds its thread left out notes the
  * thread's stack in tnf_left_out, and the next program on that stack asks for no thread.
  *
- * Who changes the filter's mode or set counts state.turn up afterwards, and so does filter_fork for a
- * new thread that the filter lets through, since the stack may have had another owner.  A note
+ * A change of the filter's mode or set is followed by a new number of state.turn.  So is a new thread
+ * that the filter lets through (filter_fork), since its stack may have had another owner.  A note
  * holds for the turn in which it was made: a change has no notes to look for.  As long as filter_fork
  * is not attached (state.notes is 0), there are no notes.
  *

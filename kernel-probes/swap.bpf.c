@@ -291,8 +291,8 @@ static __always_inline void swapout_lwp(struct task_struct *t, u32 pages)
 }
 
 /* If a page that is swapped out belongs to a thread's stack, records the event for this thread.
-   Of the areas that map the page only the root of their tree is looked at: the thread's stack
-   must lie in that. */
+   The areas that map the page are a tree, of which only the root is looked at: the thread's
+   stack must lie in that. */
 static __always_inline int stack_written(struct folio *folio)
 {
 	u64 mapping = (u64)folio_member(folio, false, mapping), from, to, at;

@@ -1,9 +1,9 @@
 /*
  * many.c - switches many fast probes at once.
  *
- * What can be done beforehand is done while the process runs: which bytes change and where, and the code around them as
- * its file has it.  Then the process stands still for as long as it takes to see that no thread is in the
- * way, and that the code is what it was taken for, and to write whole pages.
+ * While the process runs we find out which bytes change and where, and read the code around them from its file.
+ * Then the process stands still for as long as it takes to see that no thread is in the way, and that the code is
+ * that of the file, and to write whole pages.
  *
  * A probe is switched on in an order: first the word in its area that says that jumps may be there
  * (tnf_fast_area.patched), then the jump, last the word 'test' of its control block; off, the other way round.  If we
