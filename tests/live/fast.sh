@@ -138,13 +138,13 @@ if command -v strace >/dev/null && [ "$kills" -gt 0 ]; then
 	done
 fi
 
-# calls_of FILE: the system calls of a whole session, how many of each kind
+# calls_of FILE: the system calls of a whole session, how many of each kind; not those that strace has no name for
 calls_of()
 {
 	# shellcheck disable=SC2086
 	(cd "$out" && $as strace -o "$out/calls" "$prex" -p "$pid" -o "$out/trace" \
 		-c 'enable function=/^exec_/; disable keys=function') >/dev/null 2>&1 </dev/null || fail "strace prex"
-	sed -n 's/^\([a-z_0-9]*\)(.*/\1/p' "$out/calls" | sort | uniq -c | grep -v ' execve$' >"$1"
+	sed -n 's/^\([a-z_0-9]*\)(.*/\1/p' "$out/calls" | sort | uniq -c | grep -v -e ' execve$' -e ' syscall_0x' >"$1"
 }
 
 # A thousand times, at calls of each kind that prex makes from its start to its end; and while it loads libtnfprobe into
