@@ -246,37 +246,25 @@ find_room(tnfctl_handle_t *h)
 	return true;
 }
 
-#define ENTRY_US	200	/* between looks at whether a program has got to its start */
-#define ENTRY_TRIES	100000
-
-static bool
-is_at(struct proc *p, uintptr_t at)
-{
-	uintptr_t ip, sp;
-	long call;
-
-	return p->n == 1 && tnfctl_arch_where(p, &p->threads[0], &ip, &sp, &call) && ip == at;
-}
+#define ENTRY_US	2000	/* between looks at whether a program has got to its start */
+#define ENTRY_TRIES	10000
 
 /*
  * A program that we have started is in its linker, where no function can be called.  It runs until
- * the linker has initialised all objects, and turns there on the spot, in place of its first
- * instruction.
+ * the linker has initialised all objects, and is stopped by a planted instruction in place of its
+ * first one.
  */
 static void
 go_to_start(tnfctl_handle_t *h)
 {
-	static const uint8_t turn[2] = { 0xeb, 0xfe };	/* jmp to itself */
 	struct proc *p = direct_proc(h);
 	uintptr_t entry = tnfctl_auxv_get(h->pid, AT_ENTRY);
-	uint8_t before[sizeof(turn)];
 
-	if (entry == 0 || !tnfctl_proc_read(p, entry, before, sizeof(before)) ||
-	    !tnfctl_proc_write(p, entry, turn, sizeof(turn)))
+	if (entry == 0 || !tnfctl_plant_set_start(p, entry))
 		return;
-	for (int i = 0; i < ENTRY_TRIES && !is_at(p, entry) && !p->gone && p->event == PROC_NOTHING; i++)
+	for (int i = 0; i < ENTRY_TRIES && !p->plant.hit && !p->gone && p->event == PROC_NOTHING; i++)
 		tnfctl_proc_run_for(p, ENTRY_US);
-	tnfctl_proc_write(p, entry, before, sizeof(before));
+	tnfctl_plant_clear_start(p);
 	tnfctl_direct_settle(p, DIRECT_SETTLE_MS);
 	tnfctl_control_refresh(h);
 }

@@ -295,13 +295,15 @@ note_break(struct thread *t)
 /* True if the thread has stopped at the planted instruction; the thread is then where it would be
    without the instruction. */
 static bool
-plant_hit(const struct proc *p, const struct thread *t, int signal)
+plant_hit(struct proc *p, const struct thread *t, int signal)
 {
 	siginfo_t si;
 
-	return p->plant.at != 0 && signal == SIGTRAP &&
-	    ptrace(PTRACE_GETSIGINFO, t->tid, NULL, &si) == 0 && si.si_code == SI_KERNEL &&
-	    tnfctl_arch_pass_plant(t->tid, p->plant.at, p->plant.code);
+	if (p->plant.at == 0 || signal != SIGTRAP ||
+	    ptrace(PTRACE_GETSIGINFO, t->tid, NULL, &si) != 0 || si.si_code != SI_KERNEL ||
+	    !tnfctl_arch_pass_plant(t->tid, p->plant.at, p->plant.code))
+		return false;
+	return p->plant.hit = true;
 }
 
 static void
@@ -439,7 +441,8 @@ tnfctl_proc_pending(struct proc *p, bool forks)
 }
 
 /*
- * An instruction that stops the target where its linker tells debuggers of a change.
+ * An instruction that stops the target where its linker tells debuggers of a change, and one that
+ * stops it once where the program itself begins, after all initialisers of its libraries.
  *
  * A breakpoint register would do the same, but the first one that is set within a second
  * has the kernel wait for an RCU grace period, some 15 ms, and each thread needs its own.  An
@@ -452,6 +455,19 @@ tnfctl_proc_pending(struct proc *p, bool forks)
  * The kernel kills a target of ours when we die, so that no instruction outlives us.
  */
 
+static bool
+put_plant(struct proc *p, uintptr_t at, const uint8_t code[PLANT_CODE])
+{
+	struct plant *plant = &p->plant;
+
+	if (!tnfctl_proc_write(p, at, &tnfctl_arch_trap, 1))
+		return false;
+	for (size_t i = 0; i < PLANT_CODE; i++)
+		plant->code[i] = code[i];
+	plant->at = at;
+	return plant->there = true;
+}
+
 bool
 tnfctl_plant_set(struct proc *p)
 {
@@ -460,14 +476,8 @@ tnfctl_plant_set(struct proc *p)
 
 	if (plant->there || plant->forked || p->linker.brk == 0)
 		return plant->there;
-	if (!tnfctl_proc_read(p, p->linker.brk, code, sizeof(code)) ||
-	    !tnfctl_arch_can_plant(code) ||
-	    !tnfctl_proc_write(p, p->linker.brk, &tnfctl_arch_trap, 1))
-		return false;
-	for (size_t i = 0; i < sizeof(code); i++)
-		plant->code[i] = code[i];
-	plant->at = p->linker.brk;
-	return plant->there = true;
+	return tnfctl_proc_read(p, p->linker.brk, code, sizeof(code)) && tnfctl_arch_can_plant(code) &&
+	    put_plant(p, p->linker.brk, code);
 }
 
 void
@@ -476,6 +486,27 @@ tnfctl_plant_clear(struct proc *p)
 	if (p->plant.there)
 		tnfctl_proc_write(p, p->plant.at, p->plant.code, 1);
 	p->plant.there = false;
+}
+
+bool
+tnfctl_plant_set_start(struct proc *p, uintptr_t entry)
+{
+	uint8_t code[PLANT_CODE];
+
+	tnfctl_plant_clear(p);
+	p->plant.hit = false;
+	return tnfctl_proc_read(p, entry, code, sizeof(code)) &&
+	    (p->plant.start = put_plant(p, entry, code));
+}
+
+void
+tnfctl_plant_clear_start(struct proc *p)
+{
+	tnfctl_plant_clear(p);
+	p->plant = (struct plant){ .forked = p->plant.forked };
+	for (struct thread *t = p->threads; t < p->threads + p->n; t++)
+		if (t->event == PROC_LINKER)
+			t->event = PROC_NOTHING;
 }
 
 /* False also if the kernel does not say; then the instruction must not stay in either. */

@@ -74,7 +74,7 @@ stands_still(const struct proc *p)
 bool
 tnfctl_proc_arm(struct proc *p, struct thread *t)
 {
-	if (p->ours && p->plant.forked && stands_still(p))
+	if (p->ours && p->plant.forked && !p->plant.start && stands_still(p))
 		tnfctl_plant_clear(p);
 	if (p->ours && tnfctl_plant_set(p))
 		return true;

@@ -122,14 +122,17 @@ bool	tnfctl_text_read(tnfctl_handle_t *, struct text *, uintptr_t,
  * The process held.
  */
 
-/* The instruction in the target that stops it where its linker tells of a change (proc-note.c). */
+/* The instruction in the target that stops it where its linker tells of a change, or where the
+   program itself begins (proc-note.c). */
 #define PLANT_CODE	4
 
 struct plant {
 	uintptr_t at;		/* 0: there has been none in this program */
 	uint8_t	 code[PLANT_CODE]; /* what is there without it */
 	bool	 there;
-	bool	 forked;	/* a child may have a copy: no other is planted */
+	bool	 start;		/* the program begins here */
+	bool	 hit;		/* a thread has stopped here */
+	bool	 forked;	/* a child may have a copy: no other is planted for the linker */
 };
 
 enum proc_event {
@@ -296,6 +299,11 @@ void	tnfctl_proc_resume_idle(struct proc *);
 /* proc-note.c.  The process is ours, and the threads concerned stand still. */
 bool	tnfctl_plant_set(struct proc *);	/* is it there? */
 void	tnfctl_plant_clear(struct proc *);
+/* The same at the program's first instruction, in place of the one for the linker, which may be
+   planted again after tnfctl_plant_clear_start().  Once plant.hit is true, the thread that
+   is there must not run before that, which forgets its stop. */
+bool	tnfctl_plant_set_start(struct proc *, uintptr_t entry);
+void	tnfctl_plant_clear_start(struct proc *);
 /* Takes the one that was there at the birth of a child, which is stopped, out of the child,
    unless the child has its mother's memory. */
 void	tnfctl_plant_clean(struct proc *mother, pid_t child, const struct plant *);

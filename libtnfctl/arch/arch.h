@@ -125,9 +125,10 @@ void	tnfctl_arch_forget(struct thread *);	/* it runs again */
 #endif
 
 /*
- * A one-byte instruction that stops a thread (SIGTRAP, SI_KERNEL), in place of the first one of a
- * function without effect.  tnfctl_arch_pass_plant() sets a thread that stopped at
- * it to where the function's own first instruction leads; false: it stopped elsewhere.
+ * A one-byte instruction, the plant, that stops a thread (SIGTRAP, SI_KERNEL), in place of another
+ * one.  tnfctl_arch_can_plant(): the other one does nothing but return or go on.
+ * tnfctl_arch_pass_plant() sets a thread that stopped at the plant to where such an instruction
+ * leads, and in place of any other back to it; false: the thread stopped elsewhere.
  */
 #if defined(__x86_64__)
 extern const uint8_t tnfctl_arch_trap;

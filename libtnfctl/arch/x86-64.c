@@ -380,7 +380,7 @@ tnfctl_arch_pass_plant(pid_t tid, uintptr_t at, const uint8_t *code)
 			return false;
 		r.rsp += 8;
 	} else
-		r.rip = at + 4;
+		r.rip = tnfctl_arch_can_plant(code) ? at + 4 : at;
 	set_regs(tid, &r);
 	return true;
 }

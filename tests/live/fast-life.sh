@@ -1,6 +1,7 @@
 #!/bin/sh
 # fast-life.sh PREX PROGRAM LIBRARY - code with fast probes that comes and goes: a library that is closed
-# and opened again, a program that executes itself, one with a filter of system calls, one that gets no memory.
+# and opened again, a program that executes itself, one with a filter of system calls, one that gets no memory, one with
+# real-time priority.
 # The program goes on with right results, and probes are switched on again or refused with a reason.
 . "${TNF_SOURCE:-../..}/tests/lib.sh"
 prex=$(realpath "$1") program=$2 library=$3
@@ -107,5 +108,14 @@ if command -v prlimit >/dev/null; then
 		fail "no memory: no reason: $(cat "$TMP/prex" "$TMP/err")"
 	kill -9 "$pid"
 	wait "$pid" 2>/dev/null
+fi
+# A program that prex starts waits at its first instruction without a turn of the processor: else prex, with the same
+# real-time priority on the same processor, would never run again.
+if [ "$(id -u)" -eq 0 ] && command -v chrt >/dev/null && chrt -f 10 true 2>/dev/null; then
+	cpu=$(taskset -cp $$ | sed 's/.*[:,-] *//')
+	(cd "$TMP/out" && timeout -s KILL 60 chrt -f 10 taskset -c "$cpu" "$prex" -o "$TMP/out/trace" \
+		-c 'enable function=exit; list probes keys=function; continue' true) >"$TMP/prex" 2>"$TMP/err" </dev/null ||
+		fail "real time: $(cat "$TMP/prex" "$TMP/err")"
+	grep -q 'name=exit_entry enable=on .*fast=yes' "$TMP/prex" || fail "real time: $(cat "$TMP/prex" "$TMP/err")"
 fi
 echo "the program lives through all that"
