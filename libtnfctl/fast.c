@@ -252,21 +252,22 @@ find_room(tnfctl_handle_t *h)
 /*
  * A program that we have started is in its linker, where no function can be called.  It runs until
  * the linker has initialised all objects, and is stopped by a planted instruction in place of its
- * first one.
+ * first one.  False: that cannot be planted, and the program has not run.
  */
-static void
+static bool
 go_to_start(tnfctl_handle_t *h)
 {
 	struct proc *p = direct_proc(h);
 	uintptr_t entry = tnfctl_auxv_get(h->pid, AT_ENTRY);
 
 	if (entry == 0 || !tnfctl_plant_set_start(p, entry))
-		return;
+		return false;
 	for (int i = 0; i < ENTRY_TRIES && !p->plant.hit && !p->gone && p->event == PROC_NOTHING; i++)
 		tnfctl_proc_run_for(p, ENTRY_US);
 	tnfctl_plant_clear_start(p);
 	tnfctl_direct_settle(p, DIRECT_SETTLE_MS);
 	tnfctl_control_refresh(h);
+	return true;
 }
 
 /* True if the process is in its linker. */
@@ -298,7 +299,8 @@ tnfctl_fast_none(tnfctl_handle_t *h, bool run)
 	if (h->fast == NULL && is_starting(h)) {
 		if (!run)
 			return "the program has not begun";
-		go_to_start(h);
+		if (!go_to_start(h))
+			return "somebody else has a breakpoint where the program begins";
 	}
 	return find_room(h) ? NULL : "the process has an older libtnfprobe, or none";
 }

@@ -462,8 +462,7 @@ put_plant(struct proc *p, uintptr_t at, const uint8_t code[PLANT_CODE])
 
 	if (!tnfctl_proc_write(p, at, &tnfctl_arch_trap, 1))
 		return false;
-	for (size_t i = 0; i < PLANT_CODE; i++)
-		plant->code[i] = code[i];
+	memcpy(plant->code, code, PLANT_CODE);
 	plant->at = at;
 	return plant->there = true;
 }
@@ -495,7 +494,8 @@ tnfctl_plant_set_start(struct proc *p, uintptr_t entry)
 
 	tnfctl_plant_clear(p);
 	p->plant.hit = false;
-	return tnfctl_proc_read(p, entry, code, sizeof(code)) &&
+	/* If somebody else has such an instruction there, the kernel passes it without telling us. */
+	return tnfctl_proc_read(p, entry, code, sizeof(code)) && code[0] != tnfctl_arch_trap &&
 	    (p->plant.start = put_plant(p, entry, code));
 }
 

@@ -1,10 +1,10 @@
 #!/bin/sh
-# fast-life.sh PREX PROGRAM LIBRARY - code with fast probes that comes and goes: a library that is closed
-# and opened again, a program that executes itself, one with a filter of system calls, one that gets no memory, one with
-# real-time priority.
+# fast-life.sh PREX PROGRAM LIBRARY START TNFDUMP - code with fast probes that comes and goes: a library that is closed
+# and opened again, a program that executes itself, one with a filter of system calls, one that gets no memory; and
+# what comes before a program's begin.
 # The program goes on with right results, and probes are switched on again or refused with a reason.
 . "${TNF_SOURCE:-../..}/tests/lib.sh"
-prex=$(realpath "$1") program=$2 library=$3
+prex=$(realpath "$1") program=$2 library=$3 start=$4 dump=$5
 need_ptrace
 scratch
 [ "$(uname -m)" = x86_64 ] || skip "x86-64 alone has fast probes"
@@ -109,13 +109,57 @@ if command -v prlimit >/dev/null; then
 	kill -9 "$pid"
 	wait "$pid" 2>/dev/null
 fi
-# A program that prex starts waits at its first instruction without a turn of the processor: else prex, with the same
-# real-time priority on the same processor, would never run again.
-if [ "$(id -u)" -eq 0 ] && command -v chrt >/dev/null && chrt -f 10 true 2>/dev/null; then
-	cpu=$(taskset -cp $$ | sed 's/.*[:,-] *//')
-	(cd "$TMP/out" && timeout -s KILL 60 chrt -f 10 taskset -c "$cpu" "$prex" -o "$TMP/out/trace" \
-		-c 'enable function=exit; list probes keys=function; continue' true) >"$TMP/prex" 2>"$TMP/err" </dev/null ||
-		fail "real time: $(cat "$TMP/prex" "$TMP/err")"
-	grep -q 'name=exit_entry enable=on .*fast=yes' "$TMP/prex" || fail "real time: $(cat "$TMP/prex" "$TMP/err")"
+# starts WHAT PROCESSES COMMAND...: by COMMAND, prex starts a program whose constructor does WHAT, so that as many processes
+# get to its entry
+starts()
+{
+	_what=$1 _processes=$2
+	shift 2
+	rm -f "$TMP/out/trace" "$TMP/status"
+	(cd "$TMP/out" && BEFORE=$_what "$@" "$prex" -o "$TMP/out/trace" \
+		-c 'enable function=start_work; list probes keys=function; continue' "$TMP/start" >"$TMP/prex" 2>"$TMP/err" </dev/null
+	echo $? >"$TMP/status") &
+	if ! wait_for 60 test -s "$TMP/status"; then
+		pkill -KILL -f "^$TMP/start"
+		fail "starts $_what: prex does not get on: $(cat "$TMP/prex" "$TMP/err")"
+	fi
+	[ "$(cat "$TMP/status")" -eq 0 ] || fail "starts $_what: status $(cat "$TMP/status"): $(cat "$TMP/prex" "$TMP/err")"
+	grep -q 'name=start_work_entry enable=on .*fast=yes' "$TMP/prex" || fail "starts $_what: $(cat "$TMP/prex" "$TMP/err")"
+	wait_for 60 summed "$_processes" || fail "starts $_what: not $_processes sums: $(cat "$TMP/prex" "$TMP/err")"
+	# prex lets the program go when it has become another one, so that its calls are not recorded.
+	[ "$_what" != exec ] || return 0
+	"$dump" "$TMP/out/trace" >"$TMP/dump"
+	[ "$(grep -c ' start_work_entry ' "$TMP/dump")" -eq $((_processes * 100)) ] ||
+		fail "starts $_what: $(grep -c ' start_work_entry ' "$TMP/dump") calls"
+}
+summed() { [ "$(grep -c '^sum 10000$' "$TMP/prex")" -eq "$1" ]; }
+
+# A program that prex starts is stopped where the program itself begins, whatever its libraries have done before.
+cp "$start" "$TMP/start"
+# shellcheck disable=SC2086  # words are meant
+for what in no:1 fork:2 thread:1 spawn:1 exec:1; do
+	starts "${what%:*}" "${what#*:}" $as env
+done
+# It takes no turn of the processor there: else prex, of the same real-time priority, would never run again.
+if [ "$(id -u)" -eq 0 ] && chrt -f 10 true; then
+	starts no 1 chrt -f 10 taskset -c "$(taskset -cp $$ | sed 's/.*[:,-] *//')"
+else
+	echo "not tested: real-time priority: not permitted"
+fi
+# If somebody else has a breakpoint there, the kernel's uprobe for example, the program has no fast probes.
+events=/sys/kernel/tracing
+entry=$(readelf -h "$TMP/start" | sed -n 's/.*Entry point address: *//p')
+if [ "$(id -u)" -eq 0 ] && echo "p:tnffast/begin $TMP/start:$entry" 2>/dev/null >>$events/uprobe_events; then
+	echo 1 >$events/events/tnffast/begin/enable
+	# shellcheck disable=SC2086
+	(cd "$TMP/out" && timeout 60 $as "$prex" -o "$TMP/out/trace" -c \
+		'enable function=start_work; list probes keys=function; continue' "$TMP/start") >"$TMP/prex" 2>"$TMP/err" </dev/null
+	echo 0 >$events/events/tnffast/begin/enable
+	echo "-:tnffast/begin" >>$events/uprobe_events
+	for text in '^sum 10000$' 'fast=no: somebody else has a breakpoint where the program begins'; do
+		grep -q "$text" "$TMP/prex" || fail "a breakpoint at the begin: $(cat "$TMP/prex" "$TMP/err")"
+	done
+else
+	echo "not tested: a uprobe of others where a program begins: no tracefs, or not root"
 fi
 echo "the program lives through all that"
