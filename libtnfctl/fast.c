@@ -419,16 +419,27 @@ jump_of(const tnfctl_probe_t *p)
 }
 
 tnfctl_errcode_t
+tnfctl_fast_ready(tnfctl_handle_t *h, tnfctl_probe_t *p, bool others)
+{
+	tnfctl_errcode_t err;
+
+	if (p->fast != NULL && !p->fast->made && p->import->slow == NULL &&
+	    (err = tnfctl_fast_make(h, p, others)) != TNFCTL_ERR_NONE)
+		return err;
+	if (p->fast != NULL && (!p->fast->made || (p->import != NULL && jump_of(p) == NULL)))
+		tnfctl_fast_give_up(p, !p->fast->made ? p->import->slow : "its entry is no fast probe");
+	return TNFCTL_ERR_NONE;
+}
+
+tnfctl_errcode_t
 tnfctl_fast_set(tnfctl_handle_t *h, tnfctl_probe_t *p, bool enabling, bool on)
 {
 	tnfctl_errcode_t err;
 
-	if (!p->fast->made && p->import->slow == NULL && (err = tnfctl_fast_make(h, p, true)) != TNFCTL_ERR_NONE)
+	if ((err = tnfctl_fast_ready(h, p, true)) != TNFCTL_ERR_NONE)
 		return err;
-	if (!p->fast->made || (p->import != NULL && jump_of(p) == NULL)) {
-		tnfctl_fast_give_up(p, !p->fast->made ? p->import->slow : "its entry is no fast probe");
+	if (p->fast == NULL)
 		return tnfctl_import_set(h, p, enabling, on);
-	}
 	if (!enabling || (on && p->enabled))
 		return h->ops->probe_set(h, p, enabling, on);
 	if ((err = tnfctl_control_usable(h, p)) != TNFCTL_ERR_NONE)

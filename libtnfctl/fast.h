@@ -109,6 +109,9 @@ void	tnfctl_fast_placed(tnfctl_handle_t *, tnfctl_probe_t *);
 
 /* The kernel is to have the probe, for a reason that is static. */
 void	tnfctl_fast_give_up(tnfctl_probe_t *, const char *why);
+/* Makes a fast probe, if need be, with those that were imported with it (others) or alone.  One that cannot be made is
+   given up. */
+tnfctl_errcode_t tnfctl_fast_ready(tnfctl_handle_t *, tnfctl_probe_t *, bool others);
 /* As target_ops.probe_set; makes the probe first, if need be.  If the probe cannot be fast, the
    kernel gets it. */
 tnfctl_errcode_t tnfctl_fast_set(tnfctl_handle_t *, tnfctl_probe_t *, bool enabling, bool on);

@@ -431,9 +431,16 @@ TNFCTL_API tnfctl_errcode_t
 tnfctl_probe_connect(tnfctl_handle_t *h, tnfctl_probe_t *p, const char *lib,
     const char *func)
 {
+	tnfctl_errcode_t err;
+
+	tnfctl_import_decide(h, p, true);
+	if ((err = tnfctl_fast_ready(h, p, false)) != TNFCTL_ERR_NONE)
+		return err;
 	if (tnfctl_probe_is_kernels(p))
 		return tnfctl_error_set(TNFCTL_ERR_BADARG, "functions cannot be connected to "
-		    "imported probes: the kernel runs those");
+		    "imported probes: the kernel runs those%s%s%s%s", p->import->slow ? ": " : "",
+		    p->import->slow ? p->import->name : "", p->import->slow ? " is not fast: " : "",
+		    p->import->slow ? p->import->slow : "");
 	if (h->ops->probe_connect == NULL)
 		return tnfctl_error_set(TNFCTL_ERR_BADARG,
 		    "functions cannot be connected to the kernel's probes");

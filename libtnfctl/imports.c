@@ -391,8 +391,7 @@ tnfctl_probe_where(tnfctl_handle_t *h, tnfctl_probe_t *p, const char *conditions
 
 	if (tnfctl_kernel_of(h) == NULL)
 		tnfctl_import_decide(h, p, conditions != NULL);
-	if (p->fast != NULL && !p->fast->made && conditions != NULL && p->import->slow == NULL &&
-	    (err = tnfctl_fast_make(h, p, false)) != TNFCTL_ERR_NONE)
+	if (conditions != NULL && (err = tnfctl_fast_ready(h, p, false)) != TNFCTL_ERR_NONE)
 		return err;
 	if (p->fast != NULL && p->fast->made)
 		return p->gone ? file_gone(p) : tnfctl_fast_where(h, p, conditions);

@@ -27,9 +27,9 @@ tnfctl_fast_set(tnfctl_handle_t *h, tnfctl_probe_t *p, bool enabling, bool on)
 }
 
 tnfctl_errcode_t
-tnfctl_fast_make(tnfctl_handle_t *h, tnfctl_probe_t *p, bool others)
+tnfctl_fast_ready(tnfctl_handle_t *h, tnfctl_probe_t *p, bool others)
 {
-	return tnfctl_wrong_kind(none);
+	return TNFCTL_ERR_NONE;
 }
 
 tnfctl_errcode_t

@@ -26,7 +26,7 @@ export HOME
 start()
 {
 	# shellcheck disable=SC2086
-	$as "$TMP/program" "$@" >>"$TMP/said" &
+	$as "$TMP/program" "$@" >>"$TMP/said" 2>>"$TMP/debug" &
 	pid=$!
 	wait_for 60 grep -q ready "$TMP/said" || fail "the target does not begin"
 }
@@ -257,6 +257,26 @@ run 'list probes keys=function' || fail "covered: $(cat "$TMP/err")"
 never | cmp - "$TMP/before" || fail "a jump stays that a breakpoint had covered"
 kill -TERM "$pid"
 wait "$pid" || fail "covered: wrong results: $(cat "$TMP/said")"
+
+# Functions are connected before a probe is first on and run from its first hit on; a probe of the kernel takes none.
+: >"$TMP/said"
+start
+run 'connect &debug function=exec_text name=exec.zone; list probes function=exec_text name=exec.zone' ||
+	fail "connect: $(cat "$TMP/err")"
+for name in exec_text_entry exec.zone; do
+	grep -q "^name=$name enable=off .* funcs=&debug .*fast=yes" "$TMP/prex" || fail "connect $name: $(cat "$TMP/prex" "$TMP/err")"
+done
+run 'enable name=exec_text_entry name=exec.zone' || fail "connect: $(cat "$TMP/err")"
+wait_for 60 grep -q '^probe exec_text_entry; .*=5; $' "$TMP/debug" || fail "&debug is not called"
+! grep -qw avx /proc/cpuinfo || wait_for 60 grep -q '^probe exec.zone; ' "$TMP/debug" || fail "&debug: exec.zone"
+run 'clear keys=function; connect &debug function=exec_leaf; enable name=exec_leaf_entry; disable keys=function keys=exec' ||
+	fail "connect again: $(cat "$TMP/err")"
+run 'connect &debug return=exec_leaf' && fail "&debug of a return of the kernel"
+grep -q 'the kernel runs those: exec_leaf_return is not fast: returns are traced by the kernel' "$TMP/err" ||
+	fail "connect, no reason: $(cat "$TMP/err")"
+said same "connected and off"
+kill -TERM "$pid"
+wait "$pid" || fail "connected: wrong results: $(cat "$TMP/said")"
 
 # A stack that cannot be read is named as such: it is no signal handler that is in the way.
 : >"$TMP/said"
