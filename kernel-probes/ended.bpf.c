@@ -24,7 +24,7 @@ struct {
 } tnf_renamed SEC(".maps");
 
 /* exec() or PR_SET_NAME renames a task, which still has its old name here. */
-SEC("tp_btf/task_rename")
+SEC("tnf/task_rename")
 int BPF_PROG(remember_name, struct task_struct *p)
 {
 	struct kp_renamed key = { .time = bpf_ktime_get_ns(), .tid = p->pid };
@@ -56,14 +56,14 @@ static __always_inline void slot_leave(struct task_struct *p)
 		write_once(s->task, SLOT_EMPTY);
 }
 
-SEC("tp_btf/sched_process_exit")
+SEC("tnf/sched_process_exit")
 int BPF_PROG(remember_exit, struct task_struct *p)
 {
 	slot_leave(p);
 	return remember(p);
 }
 
-SEC("tp_btf/task_newtask")
+SEC("tnf/task_newtask")
 int BPF_PROG(remember_fork, struct task_struct *p)
 {
 	return p->pid == p->tgid ? program_note(p, bpf_ktime_get_ns()) : 0;
@@ -71,7 +71,7 @@ int BPF_PROG(remember_fork, struct task_struct *p)
 
 /* A thread that is not the leader gets the leader's number when it becomes another
    program, and with it the time when the leader started: it will not find its slot again. */
-SEC("tp_btf/sched_process_exec")
+SEC("tnf/sched_process_exec")
 int BPF_PROG(remember_exec, struct task_struct *p, int before)
 {
 	u32 n = before & (SLOTS - 1);
@@ -116,7 +116,7 @@ __noinline int object_put(u64 file, struct kp_object_key *key, struct kp_object 
 }
 
 /* At least the program itself is known, also where the next program finds nothing. */
-SEC("tp_btf/sched_process_exec")
+SEC("tnf/sched_process_exec")
 int BPF_PROG(object_exec, struct task_struct *p)
 {
 	struct kp_object_key key = { .pid = p->tgid };
@@ -132,13 +132,13 @@ int BPF_PROG(object_exec, struct task_struct *p)
 
 #define VM_EXEC	4
 
-extern int bpf_iter_task_vma_new(struct bpf_iter_task_vma *, struct task_struct *, u64) __weak __ksym;
-extern struct vm_area_struct *bpf_iter_task_vma_next(struct bpf_iter_task_vma *) __weak __ksym;
-extern void bpf_iter_task_vma_destroy(struct bpf_iter_task_vma *) __weak __ksym;
+KERNEL_CALL(int, bpf_iter_task_vma_new, struct bpf_iter_task_vma *, struct task_struct *, u64);
+KERNEL_CALL(struct vm_area_struct *, bpf_iter_task_vma_next, struct bpf_iter_task_vma *);
+KERNEL_CALL(void, bpf_iter_task_vma_destroy, struct bpf_iter_task_vma *);
 
 /* The last thread of a process exits.  The process still has its memory here since "exit: move and
    extend sched_process_exit() tracepoint" (6.16). */
-SEC("tp_btf/sched_process_exit")
+SEC("tnf/sched_process_exit")
 int BPF_PROG(object_exit, struct task_struct *p)
 {
 	struct kp_object_key key = { .pid = p->tgid };
@@ -172,7 +172,7 @@ empty_slot(struct bpf_map *map, u32 *n, struct slot *s, void *unused)
 /* Runs when the first of these hooks is attached: no program has seen which of the slots'
    owners have exited meanwhile, nor which programs run.  A process that execs just then keeps
    the time at which it began. */
-SEC("iter/task")
+SEC("tnf/task")
 int begin_tasks(struct bpf_iter__task *ctx)
 {
 	struct task_struct *t = ctx->task;
@@ -182,7 +182,7 @@ int begin_tasks(struct bpf_iter__task *ctx)
 	return t != NULL && t->pid == t->tgid ? program_note(t, t->start_time) : 0;
 }
 
-SEC("iter/task")
+SEC("tnf/task")
 int remember_living(struct bpf_iter__task *ctx)
 {
 	struct task_struct *t = ctx->task;

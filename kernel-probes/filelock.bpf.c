@@ -104,13 +104,13 @@ static __always_inline int refused(void *ctx, struct inode *inode, int ret, u32 
 	return locks == 0 ? 0 : holder_tell(hook_argument(ctx, 0), locks + list, hook_argument(ctx, 1));
 }
 
-SEC("tp_btf/posix_lock_inode")
+SEC("tnf/posix_lock_inode")
 int BPF_PROG(lock_refused, struct inode *inode, struct file_lock *l, int ret)
 {
 	return refused(ctx, inode, ret, bpf_core_field_offset(struct file_lock_context, flc_posix));
 }
 
-SEC("tp_btf/flock_lock_inode")
+SEC("tnf/flock_lock_inode")
 int BPF_PROG(flock_refused, struct inode *inode, struct file_lock *l, int ret)
 {
 	return refused(ctx, inode, ret, bpf_core_field_offset(struct file_lock_context, flc_flock));

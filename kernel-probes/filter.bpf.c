@@ -39,7 +39,7 @@ __noinline int filter_reason(u32 pid, u32 reason, u32 there)
 	return 0;
 }
 
-SEC("tp_btf/task_rename")
+SEC("tnf/task_rename")
 int BPF_PROG(filter_name, struct task_struct *p, const char *comm)
 {
 	struct kp_rule_key key = {};
@@ -52,7 +52,7 @@ int BPF_PROG(filter_name, struct task_struct *p, const char *comm)
 }
 
 /* The task has moved already, in this hierarchy or in another one. */
-SEC("tp_btf/cgroup_attach_task")
+SEC("tnf/cgroup_attach_task")
 int BPF_PROG(filter_group, struct cgroup *to, const char *path, struct task_struct *p)
 {
 	if (!(state.rules & KP_FILTER_GROUP))

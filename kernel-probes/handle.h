@@ -79,7 +79,9 @@ struct kp {
 	uint64_t	 loaded;	/* programs that are known to be in the kernel */
 	const char	*lacks;		/* kp_hooks_lacking() */
 	struct btf	*btf;		/* the kernel's types, or NULL: kp_types() */
-	const char	*types;		/* the only place where libbpf looks for types, or NULL */
+	int		 types_fd;	/* where libbpf looks for types while it loads programs, or -1 */
+	__u32		 call[KP_CALL_COUNT];	/* its number; 0: this kernel lacks the function */
+	__u32		 cast_type;	/* that of struct pt_regs */
 	__u32		 gfp_movable, gfp_zero, bio_remapped;	/* its flags */
 	pid_t		*kept;		/* the filter's set, while nothing is pinned */
 	int		 kepts;
@@ -136,6 +138,8 @@ void kp_programs_close(struct kp *);
 
 /* hooks.c */
 int kp_hooks_find(struct kp *);	/* reads the BTF once: some 25 ms */
+/* The number of each program's hook among the types of this kernel, the same for all sessions. */
+extern __u32 kp_hook[KP_PROGRAM_COUNT];
 /* The kernel's types, read when they are first needed; NULL: it has none. */
 struct btf *kp_types(struct kp *);
 /* The prototype of a tracepoint's probes, whose first argument is no argument of the
@@ -216,10 +220,11 @@ void kp_imports_free(struct kp *);
 int kp_import_load(struct kp *);	/* does nothing if it is done */
 
 /* stacks.c */
-/* Opens a skeleton's object; *with_cast: its programs may call the cast (KP_CAST_MARK). */
-struct bpf_object_skeleton;
-int kp_skeleton_open(struct kp *, struct bpf_object_skeleton *, bool *with_cast);
 int kp_stacks_keep(struct kp *);	/* defines them in a new buffer */
+
+/* types.c: opens a skeleton's object, whose load then needs the handle as it is. */
+struct bpf_object_skeleton;
+int kp_skeleton_open(struct kp *, struct bpf_object_skeleton *);
 
 /* hooks.c */
 void kp_symbols_find(struct kp_shared *);

@@ -11,6 +11,8 @@
 
 #define KERNEL_TYPES	"/sys/kernel/btf/vmlinux"
 
+__u32 kp_hook[KP_PROGRAM_COUNT];
+
 /* libbpf must not print the error that we return. */
 static struct btf *
 kernel_btf(void)
@@ -67,36 +69,80 @@ wrong_switch(const struct btf *btf)
 	return both;
 }
 
-/* The values of enumerators of enums without a name, which CO-RE cannot ask for.
-   Their values in 6.1 stand for those that this kernel lacks. */
+struct bit {
+	const char *name;
+	__u32	*bit;
+	int	 otherwise;
+};
+
 static void
-find_bits(struct kp *kp, const struct btf *btf)
+note_bits(const struct bit *bits, const struct btf *btf, const struct btf_type *t)
 {
-	const struct bit {
-		const char *name;
-		__u32 *bit;
-		int otherwise;
-	} bits[] = {
+	const char *name;
+
+	for (unsigned i = 0; i < btf_vlen(t); i++) {
+		name = btf__name_by_offset(btf, btf_enum(t)[i].name_off);
+		for (const struct bit *b = bits; b->name != NULL; b++)
+			if (strcmp(name, b->name) == 0)
+				*b->bit = 1u << btf_enum(t)[i].val;
+	}
+}
+
+/* The type of a tracepoint's probes is a typedef; that of an iterator a function. */
+static void
+note_hook(__u32 id, bool iterator, const char *hook)
+{
+	for (unsigned i = 0; i < KP_PROGRAM_COUNT; i++)
+		if (iterator ? kp_programs[i].kind == KP_KIND_ITER : strcmp(kp_programs[i].hook, hook) == 0)
+			kp_hook[i] = id;
+}
+
+static void
+note_function(struct kp *kp, __u32 id, const char *name)
+{
+	static const char *const calls[KP_CALL_COUNT] = {
+#define X(call) #call,
+		KP_CALLS(X)
+#undef X
+	};
+
+	if (strcmp(name, "bpf_iter_task") == 0)
+		note_hook(id, true, NULL);
+	for (unsigned i = 0; i < KP_CALL_COUNT; i++)
+		if (strcmp(name, calls[i]) == 0)
+			kp->call[i] = id;
+}
+
+/*
+ * Goes through the types once, as a search by name would for each.  The values of enumerators of
+ * enums without a name CO-RE cannot ask for; their values in 6.1 stand for those that this kernel lacks.
+ */
+static void
+note_types(struct kp *kp, const struct btf *btf)
+{
+	static const char prefix[] = "btf_trace_";
+	const struct bit bits[] = {
 		{ "___GFP_MOVABLE_BIT", &kp->gfp_movable, 3 },
 		{ "___GFP_ZERO_BIT", &kp->gfp_zero, 8 },
 		{ "BIO_REMAPPED", &kp->bio_remapped, 10 },
+		{ NULL, NULL, 0 },
 	};
-	const size_t n = sizeof bits / sizeof bits[0];
 	const struct btf_type *t;
 	const char *name;
 
-	for (size_t b = 0; b < n; b++)
-		*bits[b].bit = 1u << bits[b].otherwise;
+	for (const struct bit *b = bits; b->name != NULL; b++)
+		*b->bit = 1u << b->otherwise;
 	for (unsigned id = 1; id < btf__type_cnt(btf); id++) {
 		t = btf__type_by_id(btf, id);
-		if (!btf_is_enum(t) || t->name_off != 0)
-			continue;
-		for (unsigned i = 0; i < btf_vlen(t); i++) {
-			name = btf__name_by_offset(btf, btf_enum(t)[i].name_off);
-			for (size_t b = 0; b < n; b++)
-				if (strcmp(name, bits[b].name) == 0)
-					*bits[b].bit = 1u << btf_enum(t)[i].val;
-		}
+		name = btf__name_by_offset(btf, t->name_off);
+		if (btf_is_enum(t) && t->name_off == 0)
+			note_bits(bits, btf, t);
+		else if (btf_is_typedef(t) && strncmp(name, prefix, sizeof prefix - 1) == 0)
+			note_hook(id, false, name + sizeof prefix - 1);
+		else if (btf_is_func(t) && strncmp(name, "bpf_", 4) == 0)
+			note_function(kp, id, name);
+		else if (btf_is_struct(t) && strcmp(name, "pt_regs") == 0)
+			kp->cast_type = id;
 	}
 }
 
@@ -135,30 +181,22 @@ kp_hooks_lacking(const struct btf *btf)
 int
 kp_hooks_find(struct kp *kp)
 {
-	struct btf *btf = kernel_btf();
-	const struct kp_program_row *p;
+	struct btf *btf = kp_types(kp);
 
 	if (btf == NULL)
 		return kp_fail(kp, -ENOTSUP, KERNEL_TYPES ": the kernel does "
 		    "not describe its types: needs CONFIG_DEBUG_INFO_BTF");
-	find_bits(kp, btf);
+	note_types(kp, btf);
 	kp->lacks = kp_hooks_lacking(btf);
-	/* libbpf would look for a type that the kernel lacks (before 5.16) in the kernel's
-	   modules, which takes CAP_SYS_ADMIN. */
-	kp->types = btf__find_by_name_kind(btf, "folio", BTF_KIND_STRUCT) < 0 ?
-	    KERNEL_TYPES : NULL;
 	kp->missing = wrong_switch(btf);
-	for (unsigned i = 0; i < KP_PROGRAM_COUNT; i++) {
-		p = &kp_programs[i];
-		if ((p->kind == KP_KIND_BTF || p->kind == KP_KIND_RAW) &&
-		    kp_types_tracepoint(btf, p->hook) == NULL)
+	for (unsigned i = 0; i < KP_PROGRAM_COUNT; i++)
+		if ((kp_programs[i].kind == KP_KIND_BTF || kp_programs[i].kind == KP_KIND_RAW) &&
+		    kp_hook[i] == 0)
 			kp->missing |= 1ull << i;
-	}
-	if (btf__find_by_name_kind(btf, "bpf_iter_task_vma_new", BTF_KIND_FUNC) < 0)	/* before 6.7 */
+	if (kp->call[KP_CALL_bpf_iter_task_vma_new] == 0)	/* before 6.7 */
 		kp->missing |= 1ull << KP_PROGRAM_object_exit;
 	if (!memory_is_counted())
 		kp->missing |= 1ull << KP_PROGRAM_fault_counted;
-	btf__free(btf);
 	return 0;
 }
 

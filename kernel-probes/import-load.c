@@ -127,18 +127,18 @@ static int
 load_try(struct kp *kp, struct attempt *a, struct import_bpf **ret)
 {
 	struct import_bpf *skel = calloc(1, sizeof *skel);
-	bool with_cast;
 	int r;
 
 	if (skel == NULL)
 		return -ENOMEM;
 	if ((r = import_bpf__create_skeleton(skel)) != 0 ||
-	    (r = kp_skeleton_open(kp, skel->skeleton, &with_cast)) != 0) {
+	    (r = kp_skeleton_open(kp, skel->skeleton)) != 0) {
 		import_bpf__destroy(skel);
 		return r;
 	}
 	skel->rodata->with_stacks = kp->state->with_stacks;
-	skel->rodata->with_cast = with_cast;
+	skel->rodata->with_cast = kp->state->with_stacks && kp->call[KP_CALL_bpf_rdonly_cast] != 0;
+	skel->rodata->cast_type = kp->cast_type;
 	choose_programs(skel, a);
 	r = choose_maps(kp, skel);
 	if (r == 0)

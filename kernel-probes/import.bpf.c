@@ -110,7 +110,7 @@ __noinline int where_holds(u32 slot, struct kp_image *image)
 #define RAW_WORDS	(KP_WORDS_FROM / 8)
 #define RAW_SIZE	KP_WORDS_FROM
 
-extern void *bpf_rdonly_cast(const void *, u32) __ksym __weak;
+KERNEL_CALL(const u64 *, bpf_rdonly_cast, u64 address, u64 type);
 
 struct scratch {
 	u64 ctx;
@@ -219,7 +219,7 @@ __noinline u64 tracepoint_op(struct kp_import_row *row, u32 i, u32 at)
 
 static __always_inline void read_words(struct scratch *s, const void *ctx, u32 n)
 {
-	const u64 *from = bpf_rdonly_cast(ctx, bpf_core_type_id_kernel(struct pt_regs___kernel));
+	const u64 *from = bpf_rdonly_cast((u64)ctx, cast_type);
 
 	/* The first word is not the record's. */
 	for (u32 i = 1; i < RAW_WORDS; i++) {

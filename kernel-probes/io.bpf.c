@@ -44,7 +44,7 @@ forget_request(struct bpf_map *map, u64 *bio, struct io *io, void *unused)
 
 /* Runs before the hooks are attached: no program has seen the end of requests that were
    under way when the hooks were detached, and the addresses are used again. */
-SEC("iter/task")
+SEC("tnf/task")
 int forget_requests(struct bpf_iter__task *ctx)
 {
 	if (ctx->meta->seq_num == 0)
@@ -255,7 +255,7 @@ static __always_inline void remember_request(u64 bio, struct io *io)
 	bpf_map_update_elem(&ios, &bio, io, BPF_ANY);
 }
 
-SEC("tp_btf/block_bio_queue")
+SEC("tnf/block_bio_queue")
 int BPF_PROG(bio_queue, struct bio *bio)
 {
 	struct context *c = my_context();

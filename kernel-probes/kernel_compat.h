@@ -359,7 +359,11 @@ static __always_inline bool in_syscall(const struct pt_regs___kernel *regs)
 	return regs_call(regs) >= 0;
 }
 
-/* An argument of a tp_btf hook as a number, for functions that the verifier checks on their
+/* Declares a function of the kernel that is in KP_CALLS. */
+#define KERNEL_CALL(result, name, ...)	\
+	static result (*const name)(__VA_ARGS__) = (void *)(KP_CALL_MARK + KP_CALL_##name)
+
+/* An argument of a hook of SEC("tnf/...") as a number, for functions that the verifier checks on their
    own: these accept no kernel pointer. */
 static __always_inline u64 hook_argument(void *ctx, u32 n)
 {

@@ -181,23 +181,38 @@ choose_maps(struct kp *kp, struct kernel_bpf *skel, size_t size, uint64_t progra
 	return bpf_map__reuse_fd(skel->maps.data_state, kp->state_fd);
 }
 
+/* Tells libbpf the number of the hook of a program in a section "tnf/...".  Until then the program seems
+   to be of a type that has no such number: libbpf would read the kernel's types to find one. */
+static int
+program_prepare(struct bpf_program *p, struct bpf_prog_load_opts *opts, long unused)
+{
+	int n = program_number(bpf_program__name(p));
+
+	if (n < 0)
+		return -EINVAL;
+	opts->attach_btf_id = kp_hook[n];
+	opts->expected_attach_type = kp_programs[n].kind == KP_KIND_ITER ? BPF_TRACE_ITER : BPF_TRACE_RAW_TP;
+	bpf_program__set_type(p, BPF_PROG_TYPE_TRACING);
+	return bpf_program__set_expected_attach_type(p, opts->expected_attach_type);
+}
+
 static int
 load_try(struct kp *kp, size_t size, uint64_t programs, program_logs logs,
     struct kernel_bpf **ret)
 {
 	struct kernel_bpf *skel = calloc(1, sizeof *skel);
-	bool with_cast;
 	int r;
 
 	if (skel == NULL)
 		return -ENOMEM;
 	if ((r = kernel_bpf__create_skeleton(skel)) != 0 ||
-	    (r = kp_skeleton_open(kp, skel->skeleton, &with_cast)) != 0) {
+	    (r = kp_skeleton_open(kp, skel->skeleton)) != 0) {
 		kernel_bpf__destroy(skel);
 		return r;
 	}
 	skel->rodata->with_stacks = kp->state->with_stacks;
-	skel->rodata->with_cast = with_cast;
+	skel->rodata->with_cast = kp->state->with_stacks && kp->call[KP_CALL_bpf_rdonly_cast] != 0;
+	skel->rodata->cast_type = kp->cast_type;
 	choose_programs(skel, programs, logs);
 	r = choose_maps(kp, skel, size, programs);
 	if (r == 0)
@@ -213,11 +228,15 @@ load_try(struct kp *kp, size_t size, uint64_t programs, program_logs logs,
 static int
 load_programs(struct kp *kp, size_t size, uint64_t programs, struct kernel_bpf **ret)
 {
+	LIBBPF_OPTS(libbpf_prog_handler_opts, opts, .prog_prepare_load_fn = program_prepare);
 	libbpf_print_fn_t before = libbpf_set_print(NULL);
+	static int handler;	/* it stays: libbpf 1.1 frees the last one twice */
 	uint64_t refused;
 	program_logs logs;
 	int r;
 
+	if (handler <= 0)
+		handler = libbpf_register_prog_handler("tnf+", BPF_PROG_TYPE_RAW_TRACEPOINT, 0, &opts);
 	for (;;) {
 		memset(logs, 0, sizeof logs);
 		r = load_try(kp, size, programs, logs, ret);

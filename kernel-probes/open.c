@@ -16,7 +16,7 @@
 static const struct kp kp_closed = {
 	.lock = -1, .state_fd = -1, .filter_fd = -1, .buf_fd = -1, .cpu_fd = -1,
 	.pool_fd = -1, .asked_fd = -1, .rows_fd = -1, .counts_fd = -1,
-	.where_fd = -1, .rules_fd = -1, .sites_fd = -1,
+	.where_fd = -1, .rules_fd = -1, .sites_fd = -1, .types_fd = -1,
 };
 
 /* The directory may have been removed between our open() and flock(). */
@@ -160,6 +160,7 @@ kp_close(struct kp *kp)
 		close(kp->lock);
 	kp_imports_free(kp);
 	btf__free(kp->btf);
+	kp_close_fd(&kp->types_fd);
 	free(kp->kept);
 	free(kp->kept_rules);
 	free(kp);

@@ -103,7 +103,7 @@ static __always_inline void raw_begin(struct file *file, u32 device,
 	physio_event(device, offset, size, t->write ? KP_B_WRITE : KP_B_READ);
 }
 
-SEC("tp_btf/sys_enter")
+SEC("tnf/sys_enter")
 int BPF_PROG(physio_start, struct pt_regs___kernel *regs, long nr)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
@@ -124,7 +124,7 @@ int BPF_PROG(physio_start, struct pt_regs___kernel *regs, long nr)
 	return 0;
 }
 
-SEC("tp_btf/sys_exit")
+SEC("tnf/sys_exit")
 int BPF_PROG(physio_end, struct pt_regs___kernel *regs, long ret)
 {
 	struct context *c = my_context();

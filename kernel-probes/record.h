@@ -630,8 +630,24 @@ struct kp_shared {
 	__u32 type[KP_TYPES_MAX]; /* offsets of the definitions, by enum tnf_core */
 };
 
-/* In a program that is not loaded yet: the number of a helper, in whose place bpf_rdonly_cast() comes. */
-#define KP_CAST_MARK	0x7ca57ca5
+/* Functions of the kernel that programs call.  In a program that is not loaded yet their calls have
+   the number of a helper that there is not: libbpf need not know them (types.c). */
+#define KP_CALLS(X)			\
+	X(bpf_rdonly_cast)		\
+	X(bpf_iter_task_vma_new)	\
+	X(bpf_iter_task_vma_next)	\
+	X(bpf_iter_task_vma_destroy)	\
+	X(bpf_preempt_disable)		\
+	X(bpf_preempt_enable)
+
+enum kp_call {
+#define X(name) KP_CALL_##name,
+	KP_CALLS(X)
+#undef X
+	KP_CALL_COUNT
+};
+
+#define KP_CALL_MARK	0x7ca57c00
 
 /* Values of the enum-like members, as the original numbered them. */
 

@@ -138,13 +138,13 @@ static __always_inline int woken(void *ctx, struct task_struct *p)
 	return 0;
 }
 
-SEC("tp_btf/sched_wakeup")
+SEC("tnf/sched_wakeup")
 int BPF_PROG(wakeup, struct task_struct *p)
 {
 	return woken(ctx, p);
 }
 
-SEC("tp_btf/sched_wakeup_new")
+SEC("tnf/sched_wakeup_new")
 int BPF_PROG(wakeup_new, struct task_struct *p)
 {
 	return woken(ctx, p);
@@ -152,7 +152,7 @@ int BPF_PROG(wakeup_new, struct task_struct *p)
 
 /* Here the thread still is on its old run queue, so the new CPU's queue is taken from run_queues.
    If none of that CPU has been seen, the length is recorded as 0. */
-SEC("tp_btf/sched_migrate_task")
+SEC("tnf/sched_migrate_task")
 int BPF_PROG(migrate, struct task_struct *p, int cpu)
 {
 	u32 to = cpu;
@@ -168,7 +168,7 @@ int BPF_PROG(migrate, struct task_struct *p, int cpu)
 	return 0;
 }
 
-SEC("tp_btf/contention_begin")
+SEC("tnf/contention_begin")
 int BPF_PROG(lock_wait, void *lock, unsigned int flags)
 {
 	struct context *c;
@@ -181,7 +181,7 @@ int BPF_PROG(lock_wait, void *lock, unsigned int flags)
 	return 0;
 }
 
-SEC("tp_btf/contention_end")
+SEC("tnf/contention_end")
 int BPF_PROG(lock_done, void *lock, int ret)
 {
 	struct context *c = my_context();
@@ -528,7 +528,7 @@ static __always_inline int change(void *ctx, struct task_struct *prev,
 	return on == 0 ? 0 : change_tell(ctx, prev, next, waits, task_state, on);
 }
 
-SEC("tp_btf/sched_switch")
+SEC("tnf/sched_switch")
 int BPF_PROG(context_switch, bool preempt, struct task_struct *prev,
     struct task_struct *next, unsigned int prev_state)
 {
@@ -537,7 +537,7 @@ int BPF_PROG(context_switch, bool preempt, struct task_struct *prev,
 
 /* Before 5.18 the hook has no prev_state, and another thread that wakes prev meanwhile has perhaps
    changed prev->__state.  So on_rq tells: if it is 0, prev sleeps; otherwise prev waits for a CPU. */
-SEC("tp_btf/sched_switch")
+SEC("tnf/sched_switch")
 int BPF_PROG(context_switch3, bool preempt, struct task_struct *prev,
     struct task_struct *next)
 {

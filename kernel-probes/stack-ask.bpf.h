@@ -40,6 +40,7 @@ extern struct kp_map_frames frames SEC(".maps");
 extern const volatile bool with_stacks;
 /* The loader sets it if the kernel has bpf_rdonly_cast(): Linux 6.2 and later. */
 extern const volatile bool with_cast;
+extern const volatile __u32 cast_type;	/* the number of struct pt_regs, which the cast wants to have */
 
 static __always_inline struct frames *my_frames(u32 depth)
 {

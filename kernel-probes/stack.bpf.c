@@ -6,13 +6,13 @@
 
 const volatile bool with_stacks = false;
 const volatile bool with_cast = false;
+const volatile __u32 cast_type = 0;
 
 struct kp_map_stack_words stack_words SEC(".maps");
 struct kp_map_frames frames SEC(".maps");
 struct kp_map_known known_stacks SEC(".maps");
 
-/* Calls bpf_rdonly_cast(), once kp_skeleton_open() has put that here (stacks.c). */
-static const u64 *(*const rdonly_cast)(u64 address, u64 type) = (void *)KP_CAST_MARK;
+KERNEL_CALL(const u64 *, bpf_rdonly_cast, u64 address, u64 type);
 
 /* Word 'at' of the current stack.  With the cast it need not have been read: a load through that
    takes no call (see read_words() in import.bpf.c). */
@@ -20,8 +20,7 @@ static __always_inline u64 stack_word(const struct stack_words *w, u32 at, const
 {
 	if (!cast)
 		return w->word[at & (WORDS_ROOM - 1)];
-	return *rdonly_cast(read_once(w->ctx) + at * sizeof w->word[0],
-	    bpf_core_type_id_kernel(struct pt_regs___kernel));
+	return *bpf_rdonly_cast(read_once(w->ctx) + at * sizeof w->word[0], cast_type);
 }
 
 /* Returns how many of the first words of the stack stack_word() may be asked for. */

@@ -1,55 +1,12 @@
 /*
  * stacks.c - which events have stacks, and how deep.
  */
-#include <bpf/btf.h>
-
 #include "kernel-probes/handle.h"
 
 /* Their programs write several events at once. */
 #define NO_STACKS	(KP_BIT(KP_THREAD_STATE_WOKEN) | KP_BIT(KP_THREAD_STATE_OUT) | \
 			 KP_BIT(KP_THREAD_STATE_IN) | KP_BIT(KP_THREAD_STATE_FAULT) | \
 			 KP_BIT(KP_THREAD_STATE_RETURN))
-
-/* The number of bpf_rdonly_cast() in the kernel's types; below 1: it is not there, or not needed. */
-static int
-find_cast(struct kp *kp)
-{
-	struct btf *types = kp->state->with_stacks ? kp_types(kp) : NULL;
-
-	return types == NULL ? 0 : btf__find_by_name_kind(types, "bpf_rdonly_cast", BTF_KIND_FUNC);
-}
-
-/*
- * A weak symbol would not do for bpf_rdonly_cast(): Linux before 5.16 refuses a program that names a
- * function which the kernel lacks, even where nothing leads to its call, and libbpf 1.1 links no
- * two files that name it.
- */
-int
-kp_skeleton_open(struct kp *kp, struct bpf_object_skeleton *s, bool *with_cast)
-{
-	LIBBPF_OPTS(bpf_object_open_opts, opts, .btf_custom_path = kp->types);
-	const struct bpf_insn mark = { .code = BPF_JMP | BPF_CALL, .imm = KP_CAST_MARK };
-	const void *object = s->data;
-	int cast = find_cast(kp), r;
-	struct bpf_insn *copy;
-
-	*with_cast = cast > 0;
-	if (!*with_cast)
-		return bpf_object__open_skeleton(s, &opts);
-	if ((copy = malloc(s->data_sz)) == NULL)
-		return -ENOMEM;
-	memcpy(copy, object, s->data_sz);
-	for (size_t i = 0; i < s->data_sz / sizeof *copy; i++)
-		if (memcmp(&copy[i], &mark, sizeof mark) == 0) {
-			copy[i].src_reg = BPF_PSEUDO_KFUNC_CALL;
-			copy[i].imm = cast;
-		}
-	s->data = copy;
-	r = bpf_object__open_skeleton(s, &opts);
-	s->data = object;
-	free(copy);
-	return r;
-}
 
 /* The programs that are in the kernel make room for others that can take stacks: the verifier
    has left that code out of the former.  Events of the moment in between are missing. */

@@ -28,7 +28,7 @@ struct {			/* by mm: pages that the current scans swapped out */
 } swapped SEC(".maps");
 
 /* The node that each kswapd works for is the argument of its thread. */
-SEC("iter/task")
+SEC("tnf/task")
 int find_nodes(struct bpf_iter__task *ctx)
 {
 	struct task_struct *t = ctx->task;
@@ -146,38 +146,38 @@ static __always_inline int scan_end(void)
 }
 
 /* Ends the previous scan of this kswapd, which may begin another without sleeping in between. */
-SEC("tp_btf/mm_vmscan_kswapd_wake")
+SEC("tnf/mm_vmscan_kswapd_wake")
 int BPF_PROG(kswapd_wake)
 {
 	scan_end();
 	return scan_begin();
 }
 
-SEC("tp_btf/mm_vmscan_kswapd_sleep")
+SEC("tnf/mm_vmscan_kswapd_sleep")
 int BPF_PROG(kswapd_sleep)
 {
 	return scan_end();
 }
 
-SEC("tp_btf/mm_vmscan_direct_reclaim_begin")
+SEC("tnf/mm_vmscan_direct_reclaim_begin")
 int BPF_PROG(direct_begin)
 {
 	return scan_begin();
 }
 
-SEC("tp_btf/mm_vmscan_direct_reclaim_end")
+SEC("tnf/mm_vmscan_direct_reclaim_end")
 int BPF_PROG(direct_end)
 {
 	return scan_end();
 }
 
-SEC("tp_btf/mm_vmscan_memcg_reclaim_begin")
+SEC("tnf/mm_vmscan_memcg_reclaim_begin")
 int BPF_PROG(memcg_begin)
 {
 	return scan_begin();
 }
 
-SEC("tp_btf/mm_vmscan_memcg_reclaim_end")
+SEC("tnf/mm_vmscan_memcg_reclaim_end")
 int BPF_PROG(memcg_end)
 {
 	return scan_end();
@@ -231,7 +231,7 @@ static __always_inline void swapped_in(struct task_struct *t, u32 pages)
 
 /* Called when the kernel changes the count of a process's pages in swap.  A thread that reclaims memory has swapped a page
    out; a thread in a page fault of its own has swapped pages in. */
-SEC("tp_btf/rss_stat")
+SEC("tnf/rss_stat")
 int BPF_PROG(swap_count, struct mm_struct *mm, int member)
 {
 	struct task_struct *t = bpf_get_current_task_btf();

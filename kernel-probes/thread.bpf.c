@@ -22,7 +22,7 @@ static __always_inline u64 start_pc(struct task_struct *p)
 	return c.function;
 }
 
-SEC("tp_btf/task_newtask")
+SEC("tnf/task_newtask")
 int BPF_PROG(thread_create, struct task_struct *p)
 {
 	struct kp_thread_create *e;
@@ -41,7 +41,7 @@ int BPF_PROG(thread_create, struct task_struct *p)
 	return 0;
 }
 
-SEC("tp_btf/sched_process_exit")
+SEC("tnf/sched_process_exit")
 int BPF_PROG(thread_exit, struct task_struct *p)
 {
 	struct hit hit;
@@ -59,7 +59,7 @@ int BPF_PROG(thread_exit, struct task_struct *p)
  * old leader of a process in which another thread called exec() has that thread's
  * number by then.  In mode KP_FILTER_EXCEPT the next process with the number is let through.
  */
-SEC("tp_btf/sched_process_free")
+SEC("tnf/sched_process_free")
 int BPF_PROG(filter_exit, struct task_struct *p)
 {
 	if (p->pid == p->tgid && *filter_reasons(p->tgid) != 0) {
@@ -104,7 +104,7 @@ static __always_inline void filter_inherit(struct task_struct *p)
 
 /* The new thread has perhaps the stack of one that has ended and was left out.  A thread that the
    kernel makes to call exec passes by its own number only afterwards. */
-SEC("tp_btf/task_newtask")
+SEC("tnf/task_newtask")
 int BPF_PROG(filter_fork, struct task_struct *p)
 {
 	u32 mode = state.filter & KP_FILTER_MODE;
@@ -118,7 +118,7 @@ int BPF_PROG(filter_fork, struct task_struct *p)
 
 /* Tells of each task that lives, to whoever reads: what /proc has in several files a process,
    in a few calls for all of them. */
-SEC("iter/task")
+SEC("tnf/task")
 int tell_tasks(struct bpf_iter__task *ctx)
 {
 	struct task_struct *t = ctx->task;

@@ -15,8 +15,8 @@
  */
 #include "kernel-probes/operand.bpf.h"
 
-extern void bpf_preempt_disable(void) __ksym __weak;
-extern void bpf_preempt_enable(void) __ksym __weak;
+KERNEL_CALL(void, bpf_preempt_disable, void);
+KERNEL_CALL(void, bpf_preempt_enable, void);
 
 struct {
 	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);

@@ -96,7 +96,7 @@ static __always_inline void user_fault_events(void *ctx, struct task_struct *me,
 	event_end(&b.hit);
 }
 
-SEC("tp_btf/page_fault_user")
+SEC("tnf/page_fault_user")
 int BPF_PROG(user_fault, unsigned long address, struct pt_regs___kernel *regs,
     unsigned long error)
 {
@@ -110,7 +110,7 @@ int BPF_PROG(user_fault, unsigned long address, struct pt_regs___kernel *regs,
 }
 
 /* With page faults disabled the kernel resolves no fault: the access may fail. */
-SEC("tp_btf/page_fault_kernel")
+SEC("tnf/page_fault_kernel")
 int BPF_PROG(kernel_fault, unsigned long address, struct pt_regs___kernel *regs,
     unsigned long error)
 {
@@ -173,7 +173,7 @@ static __always_inline int fault_ends(void *ctx, struct task_struct *me, struct 
  * A fault is counted when it is done, not when it is tried again.  The thread counts
  * no others while it has one: what the kernel does in a fault raises none.
  */
-SEC("tp_btf/count_memcg_events")
+SEC("tnf/count_memcg_events")
 int BPF_PROG(fault_counted, void *group, int item)
 {
 	struct task_struct *me;
@@ -278,7 +278,7 @@ static __always_inline u32 page_kind(struct task_struct *me, const struct contex
  * If a hook sees the end of the fault, it tells of the page: one look at the clock serves
  * both, and a fault that fails has made no page.
  */
-SEC("tp_btf/mm_page_alloc")
+SEC("tnf/mm_page_alloc")
 int BPF_PROG(page_alloc, struct page *page, unsigned int order, unsigned int gfp)
 {
 	struct task_struct *me;
@@ -319,7 +319,7 @@ __noinline int page_event(u32 probe, u64 vnode, u64 offset)
 	return 0;
 }
 
-SEC("tp_btf/mm_filemap_fault")
+SEC("tnf/mm_filemap_fault")
 int BPF_PROG(file_fault, struct address_space *mapping, unsigned long index)
 {
 	struct context *c = my_new_context();
@@ -359,7 +359,7 @@ static __always_inline bool page_is_missed(struct task_struct *t, struct context
 	return true;
 }
 
-SEC("tp_btf/mm_filemap_add_to_page_cache")
+SEC("tnf/mm_filemap_add_to_page_cache")
 int BPF_PROG(cache_add, struct folio *folio)
 {
 	struct task_struct *t = bpf_get_current_task_btf();
@@ -383,7 +383,7 @@ int BPF_PROG(cache_add, struct folio *folio)
 }
 
 /* A large folio leaves in one go; each of its pages is an event. */
-SEC("tp_btf/mm_filemap_delete_from_page_cache")
+SEC("tnf/mm_filemap_delete_from_page_cache")
 int BPF_PROG(cache_delete, struct folio *folio)
 {
 	struct address_space *mapping;

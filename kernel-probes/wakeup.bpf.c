@@ -30,25 +30,25 @@ static __always_inline int note_interrupt(bool soft, u32 number)
 	return 0;
 }
 
-SEC("tp_btf/irq_handler_entry")
+SEC("tnf/irq_handler_entry")
 int BPF_PROG(irq_begin, int irq)
 {
 	return note_interrupt(false, irq + 1);
 }
 
-SEC("tp_btf/irq_handler_exit")
+SEC("tnf/irq_handler_exit")
 int BPF_PROG(irq_end)
 {
 	return note_interrupt(false, 0);
 }
 
-SEC("tp_btf/softirq_entry")
+SEC("tnf/softirq_entry")
 int BPF_PROG(softirq_begin, unsigned int vector)
 {
 	return note_interrupt(true, vector + 1);
 }
 
-SEC("tp_btf/softirq_exit")
+SEC("tnf/softirq_exit")
 int BPF_PROG(softirq_end)
 {
 	return note_interrupt(true, 0);
@@ -56,7 +56,7 @@ int BPF_PROG(softirq_end)
 
 /* Notes who raises NET_RX or NET_TX: a thread, if it sends to this machine; an interrupt of a device, if
    packets come from outside (raiser 0). */
-SEC("tp_btf/softirq_raise")
+SEC("tnf/softirq_raise")
 int BPF_PROG(softirq_raised, unsigned int vector)
 {
 	struct interrupt *i;
@@ -79,25 +79,25 @@ static __always_inline int note_timer(u64 function)
 	return 0;
 }
 
-SEC("tp_btf/hrtimer_expire_entry")
+SEC("tnf/hrtimer_expire_entry")
 int BPF_PROG(hrtimer_begin, struct hrtimer *timer)
 {
 	return note_timer((u64)timer->function);
 }
 
-SEC("tp_btf/hrtimer_expire_exit")
+SEC("tnf/hrtimer_expire_exit")
 int BPF_PROG(hrtimer_end)
 {
 	return note_timer(0);
 }
 
-SEC("tp_btf/timer_expire_entry")
+SEC("tnf/timer_expire_entry")
 int BPF_PROG(timer_begin, struct timer_list *timer)
 {
 	return note_timer((u64)timer->function);
 }
 
-SEC("tp_btf/timer_expire_exit")
+SEC("tnf/timer_expire_exit")
 int BPF_PROG(timer_end)
 {
 	return note_timer(0);
@@ -171,7 +171,7 @@ static __always_inline int woken_otherwise(void *ctx, struct task_struct *me,
 	return 0;
 }
 
-SEC("tp_btf/sched_waking")
+SEC("tnf/sched_waking")
 int BPF_PROG(waking, struct task_struct *p)
 {
 	struct task_struct *me;
@@ -207,7 +207,7 @@ static __always_inline s64 signal_code(u64 info)
 	return BPF_CORE_READ((struct kernel_siginfo *)info, si_code);
 }
 
-SEC("tp_btf/signal_generate")
+SEC("tnf/signal_generate")
 int BPF_PROG(signal_sent, int signo, struct kernel_siginfo *info, struct task_struct *p,
     int group, int result)
 {

@@ -27,6 +27,12 @@ echo "ok: no buffer"
 # A request is remembered before there is a buffer.
 "$kpctl" enable syscall_start && "$kpctl" alloc 400000 >"$TMP/size" || fail "alloc"
 equal "size" "$(cat "$TMP/size")" 401408
+# libbpf would read the kernel's types again for each load.
+[ ! -x "$(command -v strace)" ] || {
+	"$kpctl" dealloc && strace -o "$TMP/calls" -e trace=openat "$kpctl" alloc 400000 >"$TMP/size" || fail "alloc"
+	equal "readings of the kernel's types" "$(grep -c /sys/kernel/btf/vmlinux "$TMP/calls")" 1
+	"$kpctl" enable syscall_start || fail "enable"
+}
 equal "pins are ours only" "$(find $dir -perm /077 | wc -l)" 0
 "$kpctl" list | grep -q 'name syscall_start;.* enabled traced' || fail "forgotten"
 equal "attached while off" "$(links)" 0

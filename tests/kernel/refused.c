@@ -20,9 +20,9 @@ spoil(struct bpf_program *p)
 }
 
 static int
-spoilt_open(struct kp *kp, struct bpf_object_skeleton *s, bool *with_cast)
+spoilt_open(struct kp *kp, struct bpf_object_skeleton *s)
 {
-	int r = kp_skeleton_open(kp, s, with_cast);
+	int r = kp_skeleton_open(kp, s);
 
 	for (int i = 0; r == 0 && i < s->prog_cnt; i++)
 		if (strcmp(s->progs[i].name, "lock_wait") == 0 || strcmp(s->progs[i].name, "migrate") == 0)
