@@ -3,19 +3,26 @@
 # where a thread is.
 . "$(dirname "$0")/kernel.sh"
 
+# An emulated CPU that waits for its turn has no samples meanwhile.
+least=$((40 / ${TNF_SLOW:-1}))
+
 trace_begin 16000000 sample
 # "kpctl" has ended when the process is looked at: the events of the clocks go on without it.
 traced "$work" burn 1000
 pid=$(said pid)
-within "samples of a second on a CPU" "$(count "$pid" sample)" 40 130
 equal "samples of idle CPUs" "$(events 0 sample | wc -l)" 0
 "$tnfdump" --to jsonl --process "$pid" "$TMP/buf" >"$TMP/samples" || fail "tnfdump"
-burn=$(($(said burn)))
 # The innermost frame, unless an interrupt came in between, or the clock is read.
-within "of these, in the function" "$(sed -n 's/.*"user":\["0x\([0-9a-f]*\).*/0x\1/p' "$TMP/samples" |
-	while read -r pc; do [ $((pc)) -lt $burn ] || [ $((pc)) -ge $((burn + 256)) ] || echo; done | wc -l)" $(($(count "$pid" sample) * 3 / 4)) 130
-within "of these, called by another function" "$(grep -c '"user":\["0x[0-9a-f]*","0x' "$TMP/samples")" \
-	$(($(count "$pid" sample) * 3 / 4)) 130
+burn=$(($(said burn)))
+grep -n '"user":\["0x' "$TMP/samples" | sed 's/^\([0-9]*\):.*"user":\["0x\([0-9a-f]*\).*/\1 0x\2/' |
+	while read -r line pc; do [ $((pc)) -lt $burn ] || [ $((pc)) -ge $((burn + 256)) ] || echo "$line"; done >"$TMP/in"
+# From the first one on: a slow machine takes long to start the program.
+tail -n "+$(head -n 1 "$TMP/in")" "$TMP/samples" >"$TMP/second"
+second=$(wc -l <"$TMP/second")
+within "samples of a second on a CPU" "$second" $least 130
+within "of these, in the function" "$(wc -l <"$TMP/in")" $((second * 3 / 4)) 130
+within "of these, called by another function" "$(grep -c '"user":\["0x[0-9a-f]*","0x' "$TMP/second")" \
+	$((second * 3 / 4)) 130
 
 # Kernel frames, the innermost first: the loop of system calls is in the kernel for most of its time.
 traced "$work" syscalls 2000000
@@ -78,7 +85,7 @@ echo "ok: callers without frame pointers"
 ! "$kpctl" set sample_rate 0 2>"$TMP/err" || fail "a rate of 0"
 grep -q 'sample_rate: 0 is less than 1' "$TMP/err" || fail "$(cat "$TMP/err")"
 traced "$work" burn 1000
-within "at 1000 a second" "$(count "$(said pid)" sample)" 400 1300
+within "at 1000 a second" "$(count "$(said pid)" sample)" $((second * 2)) $((1300 * ${TNF_SLOW:-1}))
 
 # The filter holds.
 "$kpctl" set sample_rate 99 && "$kpctl" filter add $$ && "$kpctl" filter on || fail "filter"
