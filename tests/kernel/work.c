@@ -32,6 +32,7 @@
  *	work wake-tcp N		the same by a connection of this machine
  *	work wake-sleep N	N times 1 ms
  *	work wake-disk N DEVICE	N unbuffered reads of a page
+ *	work mixed SECONDS FILE	much of the above at once, each thread between two marks
  *
  * Lines on standard output: a word and numbers.
  */
@@ -42,7 +43,7 @@
 
 #include "tests/kernel/work.h"
 
-static const struct work *const works[] = { work_tasks, work_pages, work_io, work_wake };
+static const struct work *const works[] = { work_tasks, work_pages, work_io, work_wake, work_mixed };
 
 int
 main(int argc, char **argv)

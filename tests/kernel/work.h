@@ -15,7 +15,7 @@ struct work {
 };
 
 /* A row each, and one without a name behind them. */
-extern const struct work work_tasks[], work_pages[], work_io[], work_wake[];
+extern const struct work work_tasks[], work_pages[], work_io[], work_wake[], work_mixed[];
 
 /* Values go there, so that they are really read. */
 extern volatile char work_sink;
