@@ -22,7 +22,7 @@ enum call_kind {
 	CALL_INT, CALL_UNSIGNED, CALL_LONG, CALL_HEX, CALL_PTR, CALL_MODE,
 	CALL_SOCKOPT,		/* the argument before it is the level */
 	CALL_FCNTL_ARG,		/* the argument before it is the command */
-	CALL_HIGH,		/* upper half of a 32-bit program's argument before it */
+	CALL_HIGH,		/* upper half of a 32-bit program's argument before it, which is LONG */
 	/*
 	 * Names from the C library's and the kernel's headers, of which analysis/gen-names.sh makes
 	 * tables: SET(name, mask, which, but).  'which' and 'but' are extended regular expressions:

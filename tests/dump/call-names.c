@@ -71,7 +71,33 @@ START_TEST(words)
 }
 END_TEST
 
-/* A call has the same arguments whichever machine's number it has, and flags have the C
+static unsigned
+arguments_of(uint64_t number, int64_t abi, enum call_kind kind)
+{
+	const struct pretty_call *call = pretty_call(number, abi);
+	unsigned n = 0;
+
+	ck_assert_ptr_nonnull(call);
+	for (int i = 0; i < CALL_ARGUMENTS; i++)
+		n += kind == CALL_END ? call->kind[i] != CALL_END : call->kind[i] == kind;
+	return n;
+}
+
+/* Programs of 32 bits give numbers of 64 bits in two arguments, and old calls one address. */
+START_TEST(halves)
+{
+	ck_assert(pretty_machine_set("x86_64"));
+	ck_assert_uint_eq(arguments_of(17, PRETTY_ABI_NATIVE, CALL_HIGH), 0);	/* pread64 */
+	ck_assert_uint_eq(arguments_of(180, PRETTY_ABI_32, CALL_HIGH), 1);
+	ck_assert_uint_eq(arguments_of(17, PRETTY_ABI_X32, CALL_HIGH), 0);
+	ck_assert_uint_eq(arguments_of(324, PRETTY_ABI_32, CALL_HIGH), 2);	/* fallocate */
+	ck_assert_uint_eq(arguments_of(9, PRETTY_ABI_NATIVE, CALL_END), 6);	/* mmap */
+	ck_assert_uint_eq(arguments_of(90, PRETTY_ABI_32, CALL_END), 1);
+	ck_assert_uint_eq(arguments_of(192, PRETTY_ABI_32, CALL_END), 6);
+}
+END_TEST
+
+/* Other calls have the same arguments whichever machine's number they have, and flags have the C
    library's values. */
 START_TEST(arguments)
 {
@@ -115,6 +141,7 @@ main(void)
 	tcase_add_test(t, unknown);
 	tcase_add_test(t, words);
 	tcase_add_test(t, arguments);
+	tcase_add_test(t, halves);
 	suite_add_tcase(s, t);
 	return check_run(s);
 }

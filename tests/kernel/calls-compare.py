@@ -1,15 +1,17 @@
 #!/usr/bin/python3
 """calls-compare.py - are the calls that tnfdump --calls prints those that strace -yy prints?
 
-Usage: calls-compare.py STRACE CALLS
+Usage: calls-compare.py STRACE CALLS [32]
 Both have the calls between two calls of getppid.  Lines are made equal in what differs between two
 runs: addresses, numbers of inodes, ports that the kernel chose.  Contents of memory that strace shows
 and that no event has (the buffer of read, struct stat) count as the address that is given to the call;
-the last line says of how many arguments that is so.  Lines that differ are printed.
+the last line says of how many arguments that is so.  Of a program of 32 bits (the third word) no event
+has the sizes of buffers.  Lines that differ are printed.
 """
 import re, sys
 
 MEMORY = "<memory>"
+NARROW = sys.argv[3:] == ["32"]
 # Their texts are contents of a buffer, not a name.
 BUFFERS = ("read", "write", "pread64", "pwrite64", "readlink", "readlinkat", "sendto", "recvfrom",
            "setxattr", "lsetxattr", "fsetxattr", "getrandom")
@@ -63,7 +65,9 @@ def number(text):
         n = int(text, 0)
     except ValueError:
         return None
-    return MEMORY if n >> 32 and n >> 63 == 0 and n > 1 << 40 else str(n & 0xFFFFFFFF)
+    if 0x8048000 <= n < 0xFFFFE000 if NARROW else n >> 63 == 0 and n > 1 << 40:
+        return MEMORY
+    return str(n if 0 < n >> 32 < 1 << 31 else n & 0xFFFFFFFF)
 
 
 def argument(text):
@@ -115,7 +119,8 @@ def same(a, b, memory):
     """Are two calls the same?  Counts the arguments of which only the address is there."""
     args = list(zip(map(argument, a[1]), map(argument, b[1])))
     for x, y in args:
-        if y == MEMORY and (x.startswith("{tv_") or x.startswith('"') and a[0] in BUFFERS):
+        if y == MEMORY and (x.startswith("{tv_") or NARROW and x.startswith("sizes") or
+                            x.startswith('"') and a[0] in BUFFERS):
             memory.append(a[0])
         elif x != y:
             return False

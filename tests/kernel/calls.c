@@ -43,6 +43,20 @@
 #include <time.h>
 #include <unistd.h>
 
+#ifdef __i386__
+/* The calls of today's programs of 32 bits, and of those that have one in no other form. */
+#undef SYS_mmap
+#undef SYS_fcntl
+#undef SYS_select
+#define SYS_mmap	SYS_mmap2
+#define SYS_fcntl	SYS_fcntl64
+#define SYS_select	SYS__newselect
+#define SYS_newfstatat	SYS_fstatat64
+#define SYS_semop	SYS_semget
+#define SYS_semtimedop	SYS_semget
+#define SYS_accept	SYS_accept4
+#endif
+
 #define DO(name, ...)	syscall(SYS_ ## name, ##__VA_ARGS__)
 #define AT		AT_FDCWD
 

@@ -250,6 +250,17 @@ put_fcntl(struct out *o, uint64_t cmd, uint64_t arg)
 		put_hex(o, arg);
 }
 
+/* A number that may have 64 bits: a program of 32 gives it in two arguments, the lower half first. */
+static int64_t
+number_of(const struct call *c, const struct pretty_call *call, unsigned i)
+{
+	if (c->abi != PRETTY_ABI_32)
+		return (int64_t)c->arg[i];
+	if (i + 1 < CALL_ARGUMENTS && call->kind[i + 1] == CALL_HIGH)
+		return (int64_t)((uint32_t)c->arg[i] | c->arg[i + 1] << 32);
+	return (int32_t)c->arg[i];
+}
+
 static void
 call_put_argument(struct out *o, const struct call *c, const struct pretty_call *call, unsigned i)
 {
@@ -272,7 +283,7 @@ call_put_argument(struct out *o, const struct call *c, const struct pretty_call 
 	else if (kind == CALL_UNSIGNED)
 		tnf_out_u64(o, (uint32_t)v);
 	else if (kind == CALL_LONG)
-		tnf_out_i64(o, c->abi == PRETTY_ABI_NATIVE ? (int64_t)v : (int32_t)v);
+		tnf_out_i64(o, number_of(c, call, i));
 	else if (kind == CALL_HEX || kind == CALL_HIGH)
 		put_hex(o, v);
 	else if (kind == CALL_MODE)
@@ -344,7 +355,7 @@ call_put(struct out *o, const struct call *c)
 		tnf_out_format(o, "syscall_%llu", (unsigned long long)c->number);
 	out_char(o, '(');
 	for (unsigned i = 0; i < n; i++) {
-		if (call->kind[i] == CALL_HIGH && c->abi == PRETTY_ABI_NATIVE)
+		if (call->kind[i] == CALL_HIGH)
 			continue;
 		if (i > 0)
 			out_lit(o, ", ");
