@@ -5,6 +5,9 @@
 # bpftrace, in the same run; to one switch between two threads that wake each other
 # through pipes; and to the first write to a page.
 #
+# Stacks, arguments and softirqs have a peer of their own as reference: the ring with stacks,
+# perf trace, the ring.
+#
 # Two floors for calls and faults: programs that return at once, at the places
 # where the probes are, and programs that read the clock there and store it.
 . "$(dirname "$0")/lib.sh"
@@ -17,14 +20,16 @@ cpu=$(($(nproc) - 1))
 [ -x "$kpctl" ] && [ -x "$floor" ] || leave "built without the kernel's probes"
 kernel_lock || exit 77
 
-# added WHAT ROUND BARE CMD...: what CMD prints, less BARE
+# added WHAT ROUND BARE CMD...: what CMD prints, less BARE.  Rows of another $unit have another
+# reference.
+unit=ns
 added()
 {
 	_w=$1 _r=$2 _bare=$3
 	shift 3
 	_v=$("$@" 2>"$BENCH_TMP/err" | awk '/^[0-9.]+$/ { v = $1 } END { print v }')
 	[ -n "$_v" ] || { failed "$_w ($(tail -n 1 "$BENCH_TMP/err"))"; return; }
-	row "$_w" ns "$_r" "$(echo "$_v $_bare" | awk '{ printf "%.1f", $1 - $2 }')"
+	row "$_w" "$unit" "$_r" "$(echo "$_v $_bare" | awk '{ printf "%.1f", $1 - $2 }')"
 }
 
 # a thousand processes in the filter's set
@@ -65,6 +70,7 @@ ours()	# ROUND BARE WHAT PROBE...
 # the frames that led to a system call: those of the kernel are known from the second call on
 with_stack()	# ROUND BARE
 {
+	unit='ns stack'
 	added "a program that does nothing" "$1" "$2" "$floor" one "$loop" "$calls" "$cpu"
 	added "a program that takes a stack of 8" "$1" "$2" "$floor" stack "$loop" "$calls" "$cpu"
 	"$kpctl" stacks syscall_start 8 0
@@ -74,12 +80,31 @@ with_stack()	# ROUND BARE
 	anew
 	[ ! -d /sys/kernel/tracing/instances ] || added "tracefs ring with stacktrace" "$1" "$2" \
 		in_ring -s raw_syscalls/sys_enter -- "$calls"
+	triggered "$1" "$2" "tracefs ring with a stacktrace trigger" stacktrace raw_syscalls/sys_enter "$calls"
+	triggered "$1" "$2" "tracefs hist trigger by stack" hist:keys=common_stacktrace raw_syscalls/sys_enter "$calls"
+	unit=ns
+}
+
+# a call with its arguments, and its end
+with_arguments()	# ROUND BARE
+{
+	unit='ns args'
+	"$b/prex/prex" -k -c 'enable name=syscall_args name=syscall_end; trace name=syscall_args name=syscall_end' \
+		</dev/null >/dev/null && "$kpctl" on &&
+		added "syscall_args + syscall_end" "$1" "$2" "$loop" "$calls" "$cpu"
+	"$kpctl" off
+	anew
+	[ -z "$perf" ] || added "perf trace" "$1" "$2" \
+		perf trace -o "$BENCH_TMP/trace" "$loop" $((calls / 5)) "$cpu"
+	triggered "$1" "$2" "tracefs hist trigger by call" hist:keys=id raw_syscalls/sys_enter "$calls"
+	unit=ns
 }
 
 # shellcheck disable=SC2086  # $calls: an option and its value
 # the frames that led to a wake-up: eight from a pipe's write, also of ours
 with_eight()	# ROUND BARE
 {
+	unit='ns wake-up'
 	added "wake-up: a program that does nothing" "$1" "$2" "$floor" one -s "$loop" $calls "$cpu"
 	added "wake-up: a program that takes a stack of 8" "$1" "$2" "$floor" stack -s "$loop" $calls "$cpu"
 	ours "$@" "wake-up: imported sched_wakeup" sched.sched_wakeup
@@ -89,6 +114,8 @@ with_eight()	# ROUND BARE
 	anew
 	[ ! -d /sys/kernel/tracing/instances ] || added "wake-up: tracefs ring with stacktrace" "$1" "$2" \
 		in_ring -s sched/sched_wakeup -- $calls
+	triggered "$1" "$2" "wake-up: tracefs ring with a stacktrace trigger" stacktrace sched/sched_wakeup $calls
+	unit=ns
 }
 
 # programs without stacks again
@@ -101,20 +128,36 @@ at_exit stop_ours
 have perf linux-perf && perf=yes
 have trace-cmd trace-cmd && tracecmd=yes
 ring=/sys/kernel/tracing/instances/tnf-bench.$$
+triggers=$(sed -n 's/^# traceon/traceon/p' /sys/kernel/tracing/events/raw_syscalls/sys_enter/trigger 2>/dev/null)
+for t in stacktrace hist; do
+	case " $triggers " in *" $t "*) ;; *) not_measured "tracefs: this kernel has no trigger $t" ;; esac
+done
 have bpftrace bpftrace && bpftrace=yes
 
 # The ring that trace-cmd reads from, without the reader.
-in_ring()	# [-s] EVENT... -- LOOP ARGUMENT...; -s: with the kernel's stack
+in_ring()	# [-s] [-t TRIGGER] EVENT... -- LOOP ARGUMENT...; -s: with the kernel's stack
 {
 	mkdir "$ring" || return 1
 	[ "$1" != -s ] || { shift; echo 1 >"$ring/options/stacktrace" || return 1; }
+	_trigger=
+	[ "$1" != -t ] || { _trigger=$2; shift 2; }
 	while [ "$1" != -- ]; do
-		echo 1 >"$ring/events/$1/enable" || return 1
+		[ -z "$_trigger" ] || echo "$_trigger" >"$ring/events/$1/trigger" || return 1
+		# A histogram counts, and records nothing.
+		[ "${_trigger#hist}" != "$_trigger" ] || echo 1 >"$ring/events/$1/enable" || return 1
 		shift
 	done
 	shift
 	"$loop" "$@" "$cpu"
 	rmdir "$ring"
+}
+triggered()	# ROUND BARE WHAT TRIGGER EVENT LOOP...
+{
+	_round=$1 _bare0=$2 _what=$3 _by=$4 _on=$5
+	shift 5
+	case " $triggers " in
+	*" ${_by%%:*} "*) added "$_what" "$_round" "$_bare0" in_ring -t "$_by" "$_on" -- "$@" ;;
+	esac
 }
 no_ring() { stop_ours; [ ! -d "$ring" ] || rmdir "$ring"; }
 at_exit no_ring
@@ -174,12 +217,14 @@ softirqs()	# ROUND
 	_calls=$calls
 	calls="-i $((calls / 5))"
 	# shellcheck disable=SC2086 # an option and its value
+	unit='ns softirq'
 	bare=$("$loop" $calls "$cpu")
 	row "datagram alone" ns/datagram "$1" "$bare"
 	ours "$1" "$bare" "softirq: imported entry + exit" irq.softirq_entry irq.softirq_exit
 	# shellcheck disable=SC2086
 	[ ! -d /sys/kernel/tracing/instances ] || added "softirq: tracefs ring" "$1" "$bare" \
 		in_ring irq/softirq_entry irq/softirq_exit -- $calls
+	unit=ns
 	calls=$_calls
 }
 
@@ -194,6 +239,7 @@ while another 90; do
 	ours $round "$bare" "syscall_start + syscall_end" syscall_start syscall_end
 	ours $round "$bare" "syscall_start" syscall_start
 	with_stack $round "$bare"
+	with_arguments $round "$bare"
 	left_out $round "$bare" "both filtered out" syscall_start syscall_end
 	thousand_in
 	left_out $round "$bare" "both filtered out: a set of 1000" syscall_start syscall_end
@@ -213,4 +259,5 @@ while another 90; do
 		"$loop" "$calls" "$cpu"
 done
 "$kpctl" status | sed 's/.* lost \(.*\) most.*/lost, by reason: \1/'
-table "pair that reads the clock" "CPU ns added to a system call, a switch or a fault"
+table "pair that reads the clock;tracefs ring with stacktrace;perf trace;wake-up: tracefs ring with stacktrace;softirq: tracefs ring" \
+	"CPU ns added to a system call, a switch or a fault"
