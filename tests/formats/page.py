@@ -77,6 +77,19 @@ def crowd(directory):
     return path
 
 
+def requests(directory):
+    """Three events that are no samples, with stacks: two of one place, and one of another."""
+    path = os.path.join(directory, "requests")
+    lines = ["kernel", "kernel-part", "probe note a", "probe strategy io stack:tnf_symbols",
+             "500 7 7 0x100 0 note"]
+    for t, address in ((1000, "81001010"), (2000, "81001020"), (3000, "81002010")):
+        lines.append("%d 7 7 0x100 0 strategy 0xffffffff%s 0xffffffff81003010 0 0" % (t, address))
+    lines += ["@task 7 7 1 dd", "@symbol ffffffff81001000 ffffffff81001fff - submit_bio",
+              "@symbol ffffffff81002000 ffffffff81002fff - discard", "@symbol ffffffff81003000 ffffffff81003fff - do_call"]
+    subprocess.run([machine.story, path], input="\n".join(lines) + "\n", text=True, check=True)
+    return path
+
+
 def alone(tnfdump, directory):
     """Without thread_wakeup and without the program's file: who writes thread_state is the waker."""
     path = os.path.join(directory, "alone.tnf")
@@ -404,6 +417,13 @@ def hands(page):
     page.browser.wait("return trace.line.picked.slice === %d" % other)
 
 
+def stacks(page):
+    """The flame graph of any probe with stacks counts its events."""
+    page.press("strategy", "flame")
+    graph = page.ask("""const tree = (n) => [n.name, n.total, [...n.children.values()].map(tree)]; return tree(trace.flame.root)""")
+    check(graph == ["all", 3, [["dd", 3, [["do_call", 3, [["submit_bio", 2, []], ["discard", 1, []]]]]]]], "stacks of requests", graph)
+
+
 def main():
     tnfdump, machine.story, out = sys.argv[1:4]
     files, many = traces(out), crowd(out)
@@ -420,6 +440,7 @@ def main():
     wakes(Page(browser, tnfdump, [alone(tnfdump, out)], os.path.join(out, "alone.html")), True)
     lanes(Page(browser, tnfdump, [many], os.path.join(out, "crowd.html")), tnfdump, many)
     browser.picture(os.path.join(out, "page-crowd.png"))
+    stacks(Page(browser, tnfdump, [requests(out)], os.path.join(out, "requests.html")))
     browser.close()
     browser = Browser(390, 780, True)
     page = Page(browser, tnfdump, files, os.path.join(out, "page.html"))

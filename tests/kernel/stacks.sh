@@ -29,6 +29,9 @@ if [ "$("$tnfdump" --stats "$TMP/trace" | grep -c ' strategy$')" -gt 0 ]; then
 	grep -q ';submit_bio[a-z_]*;strategy ' "$TMP/folded" || fail "requests: $(cat "$TMP/folded")"
 	"$tnfdump" --stats=stack --probe strategy "$TMP/trace" | grep -q 'strategy stack=\[submit_bio' ||
 		fail "no statistics by stack"
+	"$tnfdump" --two-line --pretty --probe strategy "$TMP/trace" | grep -q '^ *device: .* stack: \[submit_bio' ||
+		fail "no stack on the second line"
+	"$tnfdump" --to perfetto --probe strategy "$TMP/trace" | grep -aq submit_bio || fail "no stack in perfetto"
 	echo "ok: requests by stack"
 else
 	echo "$TMP is on no disk: no requests"
