@@ -529,28 +529,26 @@ source_poll(struct source *s, int64_t until)
 }
 
 /* For a process: the time at which the oldest of those blocks began that writers took in order.
-   A block that a thread holds over laps is older, and has gaps behind it. */
+   A block that a thread holds over laps is older, and has gaps behind it.  The block behind the
+   cursor is the next to be taken, and so the oldest, unless somebody took it just now. */
 static bool
 reach_process(const struct blocks *b, int64_t *since)
 {
-	uint64_t cursor = blocks_cursor(b), oldest = 0, age, data = b->n - b->data;
+	uint64_t cursor = blocks_cursor(b), data = b->n - b->data;
 	struct blocks_mark m;
+	uint32_t block;
 
-	if (cursor <= data) {
-		*since = b->start;
+	*since = b->start;
+	if (cursor <= data)
+		return true;
+	for (uint64_t age = data; age-- > 0;) {
+		block = b->data + (uint32_t)((cursor - 1 - age) % data);
+		if (!blocks_look(b, block, &m) || m.time == INT64_MAX || blocks_age(b, block, &m, cursor) != age)
+			continue;
+		*since = m.time;
 		return true;
 	}
-	*since = INT64_MAX;
-	for (uint32_t i = b->data; i < b->n; i++) {
-		if (!blocks_look(b, i, &m) || m.time == INT64_MAX)
-			continue;
-		age = blocks_age(b, i, &m, cursor);
-		if (age < data && age >= oldest) {
-			oldest = age;
-			*since = m.time;
-		}
-	}
-	return *since != INT64_MAX;
+	return false;
 }
 
 bool
