@@ -521,7 +521,8 @@ kp_imports_sync(struct kp *kp)
 {
 	int r = 0;
 
-	kp_raw_prepare(kp, import_switch_records);
+	if (kp_imports_wanted(kp))	/* else the reason of an error that is undone here would be lost */
+		kp_raw_prepare(kp, import_switch_records);
 	for (unsigned i = 0; r == 0 && i < kp->imports; i++)
 		if (kp->import[i]->slot >= 0 || import_switch_records(kp, kp->import[i]))
 			r = sync_one(kp, kp->import[i]);

@@ -37,6 +37,10 @@ equal "pins are ours only" "$(find $dir -perm /077 | wc -l)" 0
 "$kpctl" list | grep -q 'name syscall_start;.* enabled traced' || fail "forgotten"
 equal "attached while off" "$(links)" 0
 "$kpctl" alloc 400000 2>"$TMP/err" && fail "a second buffer"
+mv $dir/prog/syscall_start $dir/prog/away
+"$kpctl" on 2>"$TMP/err" && fail "on without a program"
+grep -q 'prog/syscall_start: No such file' "$TMP/err" || fail "no reason: $(cat "$TMP/err")"
+mv $dir/prog/away $dir/prog/syscall_start
 "$kpctl" on
 equal "attached: what the probe needs, and what follows exits and execs" "$(links)" 5
 "$kpctl" dealloc 2>"$TMP/err" && fail "removed while tracing"
