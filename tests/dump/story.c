@@ -32,6 +32,7 @@
 
 #define MAX		64	/* probes */
 #define THREADS_MAX	4096
+#define VALUES		8	/* of an event, besides a text */
 
 static struct mk_opts opts = { .block_size = 4096, .data_blocks = 16 };
 static struct mk *mk;
@@ -119,7 +120,7 @@ static void
 event(char *line)
 {
 	struct mk_thread t = { 0 };
-	long long time, tid, v[5] = { 0 };
+	long long time, tid, v[VALUES] = { 0 };
 	char name[64], text[256] = "", *s;
 	int at = 0, n = 0;
 	unsigned i;
@@ -136,16 +137,17 @@ event(char *line)
 	s = line + at;
 	if (probes[i].text && sscanf(s, "%255s %n", text, &n) == 1)
 		s += n;
-	for (int k = 0; k < 5; k++)
+	for (int k = 0; k < VALUES; k++)
 		v[k] = (long long)strtoull(s, &s, 0);
 	if (probes[i].array != NULL)
 		v[0] = array(writer(&t), probes[i].array, v);
+	/* As many are taken as the probe has. */
 	if (probes[i].text)
-		ok = mk_event(mk, writer(&t), probes[i].id, time, text,
-		    (int64_t)v[0], (int64_t)v[1], (int64_t)v[2]);
+		ok = mk_event(mk, writer(&t), probes[i].id, time, text, (int64_t)v[0], (int64_t)v[1],
+		    (int64_t)v[2], (int64_t)v[3], (int64_t)v[4], (int64_t)v[5], (int64_t)v[6], (int64_t)v[7]);
 	else
-		ok = mk_event(mk, writer(&t), probes[i].id, time, (int64_t)v[0],
-		    (int64_t)v[1], (int64_t)v[2], (int64_t)v[3]);
+		ok = mk_event(mk, writer(&t), probes[i].id, time, (int64_t)v[0], (int64_t)v[1],
+		    (int64_t)v[2], (int64_t)v[3], (int64_t)v[4], (int64_t)v[5], (int64_t)v[6], (int64_t)v[7]);
 	if (!ok)
 		wrong("no room");
 }
