@@ -56,7 +56,7 @@ X
 	mkfifo "$TMP/control" "$TMP/ack"
 	exec 7<>"$TMP/control" 8<>"$TMP/ack"
 	# shellcheck disable=SC2086 # words are meant
-	perf record -q -p "$held" -k CLOCK_MONOTONIC -m 8M -o "$TMP/perf" $events -D -1 --control fd:7,8 \
+	perf record -q -p "$held" -k CLOCK_MONOTONIC -m $((8 << tries))M -o "$TMP/perf" $events -D -1 --control fd:7,8 \
 		>"$TMP/perf.said" 2>&1 9>&- &
 	recorder=$!
 	echo enable >&7
