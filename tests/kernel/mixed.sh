@@ -10,7 +10,8 @@
 #    marks and perf's from the inner ones.
 #  - perf writes a record twice, with the same time, if it comes while perf asks a second time how
 #    much there is to read.  Those are counted.  Any other difference is a fault of ours.
-#  - What we have and perf has not is told.  A round in which perf has lost records is repeated.
+#  - Events that we have and perf has not are told.  A round in which perf has lost records is
+#    repeated with a larger buffer.
 . "$(dirname "$0")/kernel.sh"
 prex=$TNF_BUILD/prex/prex
 need_program perf python3
