@@ -38,6 +38,10 @@ done
 [ "$(count work_quit_entry)" -eq 36 ] && [ "$(count work_quit_return)" -eq 0 ] || fail "quit: $(count work_quit_entry)"
 [ "$(grep ' work_deep_return ' "$TMP/dump" | grep -c 'value: 211')" -eq 1800 ] || fail "values of returns"
 [ "$(grep ' work_first_return ' "$TMP/dump" | grep -c 'value: 11')" -eq 101 ] || fail "a function that goes on in another"
+# A function is one level deeper than its caller, in all rounds, also behind functions that were left by longjmp().
+"$dump" --tree "$TMP/t.tnf" | awk '/ work_first_entry / { at = index($0, "work_"); first = first ? first : at }
+	/ work_second_entry / { n += at == first && index($0, "work_") == at + 2 } END { exit n != 101 }' ||
+	fail "--tree: $("$dump" --tree "$TMP/t.tnf" | grep -e work_first -e work_second | head)"
 
 # A process that runs: on and off again, and killed in between.
 # shellcheck disable=SC2086
