@@ -56,6 +56,7 @@ family_add(struct family *f, tnfctl_errcode_t err, tnfctl_handle_t *child)
 	f->n++;
 	history_follow(f->sh, child);
 	family_say(f, m, "is followed");
+	history_catch_up(f->sh, child, m->pid);
 }
 
 static bool

@@ -409,6 +409,7 @@ probe_op_run(struct shell *sh, const struct cmd *c, const struct args *args)
 	err = apply_all(sh->target, &v);
 	if (err == TNFCTL_ERR_NONE)
 		err = family_each(sh->family, apply_all, &v);
+	sh->history.ended = clock_ns(CLOCK_BOOTTIME);
 	free(a.chosen.v);
 	free(a.fast.v);
 	if (a.slow > SLOW_TOLD)
@@ -462,6 +463,28 @@ tnfctl_errcode_t
 history_repeat(tnfctl_handle_t *h)
 {
 	return tnfctl_register_funcs(h, history_replay, NULL);
+}
+
+void
+history_catch_up(struct shell *sh, tnfctl_handle_t *h, pid_t child)
+{
+	int64_t tick = INT64_C(1000000000) / sysconf(_SC_CLK_TCK);
+
+	if ((int64_t)tnf_proc_started(child) > sh->history.ended / tick)
+		return;
+	for (size_t i = 0; i < sh->history.n; i++) {
+		struct probe_op op = sh->history.v[i];
+		struct application a = { .op = &op };
+		struct visit v = { sh, apply_to, &a };
+
+		/* Repeated, "connect" would have functions run twice, and the child has the names of the arguments. */
+		if (op.fcn != NULL || op.apply == tnfctl_probe_disconnect_all)
+			continue;
+		op.args = NULL;
+		shell_ok(sh, ERROR_TARGET, apply_all(h, &v), "error on probe operation: ");
+		free(a.chosen.v);
+		free(a.fast.v);
+	}
 }
 
 void

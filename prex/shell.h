@@ -48,12 +48,16 @@ tnfctl_errcode_t probes_visit(struct shell *, probe_visit_f *, void *);
 struct history {
 	struct probe_op *v;
 	size_t	n;
+	int64_t	ended;		/* when the latest of them had been applied; CLOCK_BOOTTIME */
 };
 
 /* From now on every new probe of the target, or of a child, gets the whole history. */
 tnfctl_errcode_t history_follow(struct shell *, tnfctl_handle_t *);
 /* Applies the history to the probes of a handle that is on another program now. */
 tnfctl_errcode_t history_repeat(tnfctl_handle_t *);
+/* Switches the probes of a child that was born before the latest command had been applied: its mother may have run
+   meanwhile, with some probes as they were and others as they are. */
+void	history_catch_up(struct shell *, tnfctl_handle_t *, pid_t child);
 void	history_free(struct history *);
 
 struct source;

@@ -1,10 +1,10 @@
 #!/bin/sh
-# fast-life.sh PREX PROGRAM LIBRARY START TNFDUMP - code with fast probes that comes and goes: a library that is closed
-# and opened again, a program that executes itself, one with a filter of system calls, one that gets no memory; and
-# what comes before a program's begin.
+# fast-life.sh PREX PROGRAM LIBRARY START TNFDUMP BORN - code with fast probes that comes and goes: a library that is closed
+# and opened again, a program that executes itself, one with a filter of system calls, one that gets no memory, a child
+# that is born while probes are switched on; and what comes before a program's begin.
 # The program goes on with right results, and probes are switched on again or refused with a reason.
 . "${TNF_SOURCE:-../..}/tests/lib.sh"
-prex=$(realpath "$1") program=$2 library=$3 start=$4 dump=$5
+prex=$(realpath "$1") program=$2 library=$3 start=$4 dump=$5 born=$6
 need_ptrace
 scratch
 [ "$(uname -m)" = x86_64 ] || skip "x86-64 alone has fast probes"
@@ -109,6 +109,46 @@ if command -v prlimit >/dev/null; then
 	kill -9 "$pid"
 	wait "$pid" 2>/dev/null
 fi
+# A signal that waits while the process stands: the child is born while thousands of probes are switched on, for which the
+# process runs, or right after it.  Its probes are on, too.
+cp "$born" "$TMP/born"
+mkfifo "$TMP/in"
+# shellcheck disable=SC2086
+$as env LD_PRELOAD="$TNF_BUILD/libtnfprobe/libtnfprobe.so.1" "$TMP/born" >"$TMP/said" &
+pid=$!
+wait_for 60 grep -q ready "$TMP/said" || fail "born: the program does not begin"
+# shellcheck disable=SC2086
+(cd "$TMP/out" && exec $as "$prex" --follow-fork -p "$pid" -o "$TMP/out/born.tnf") <"$TMP/in" >"$TMP/prex" 2>"$TMP/err" &
+session=$!
+exec 6>"$TMP/in"
+listed() { grep -q "^name=$1 enable=$2" "$TMP/prex"; }
+stopped() { kill -INT $session; listed born_1001_entry off; }
+cat >&6 <<'END'
+enable function=/^born_/
+disable keys=function
+list probes name=born_1000_entry
+continue
+list probes name=born_1001_entry
+END
+wait_for 120 listed born_1000_entry off || fail "born: $(cat "$TMP/prex" "$TMP/err")"
+wait_for 60 stopped || fail "born: prex does not stop the process: $(cat "$TMP/prex" "$TMP/err")"
+kill -USR1 "$pid"
+# An interrupt that came late stops the process once more.
+cat >&6 <<'END'
+enable keys=function
+list probes name=born_1002_entry
+continue
+continue
+continue
+END
+wait_for 60 listed born_1002_entry on || fail "born: $(cat "$TMP/prex" "$TMP/err")"
+wait_for 60 grep -q 'is followed' "$TMP/err" || fail "born: no child: $(cat "$TMP/prex" "$TMP/err")"
+records() { "$dump" "$TMP/out/born.tnf" 2>/dev/null | grep -q ' born_1000_entry '; }
+wait_for 60 records || fail "born: the child's probes are off: $(cat "$TMP/prex" "$TMP/err")"
+kill -9 "$pid"
+exec 6>&-
+wait $session "$pid" 2>/dev/null
+
 # starts WHAT PROCESSES COMMAND...: by COMMAND, prex starts a program whose constructor does WHAT, so that as many processes
 # get to its entry
 starts()
