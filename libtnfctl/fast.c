@@ -568,6 +568,18 @@ adopt_area(tnfctl_handle_t *h, uintptr_t at, const struct tnf_fast_area *there)
 	free(v);
 }
 
+/* True if nothing of the probe is in the process, so that it need not stop for it.  A return may have left its word with
+   its entry. */
+static bool
+is_off(const tnfctl_probe_t *p)
+{
+	size_t i = 0;
+
+	while (i < p->fast->n && !p->fast->v[i].patched && !p->fast->v[i].raised)
+		i++;
+	return i == p->fast->n && !p->enabled && !p->fast->at_return;
+}
+
 /* Takes out jumps of probes that are off. */
 static void
 settle_probes(tnfctl_handle_t *h)
@@ -578,7 +590,8 @@ settle_probes(tnfctl_handle_t *h)
 	for (size_t i = 0; i < h->nprobes && v != NULL; i++) {
 		struct fast *f = h->probes[i]->fast;
 
-		if (f != NULL && f->made && !(h->probes[i]->enabled && is_patched(jump_of(h->probes[i]))))
+		if (f != NULL && f->made && !is_off(h->probes[i]) &&
+		    !(h->probes[i]->enabled && is_patched(jump_of(h->probes[i]))))
 			v[n++] = h->probes[i];
 	}
 	tnfctl_fast_set_many(h, v, n, false);

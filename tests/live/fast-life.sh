@@ -117,6 +117,15 @@ mkfifo "$TMP/in"
 $as env LD_PRELOAD="$TNF_BUILD/libtnfprobe/libtnfprobe.so.1" "$TMP/born" >"$TMP/said" &
 pid=$!
 wait_for 60 grep -q ready "$TMP/said" || fail "born: the program does not begin"
+# A process whose fast probes are all off is stopped once: there is nothing to put in order.
+if command -v strace >/dev/null; then
+	run 'enable function=/^born_10/; disable keys=function' || fail "born: $(cat "$TMP/err")"
+	# shellcheck disable=SC2086
+	(cd "$TMP/out" && $as strace -e trace=ptrace -o calls "$prex" -p "$pid" -o trace -c 'list probes name=born_1000_entry') \
+		>"$TMP/prex" 2>"$TMP/err" || fail "strace prex: $(cat "$TMP/err")"
+	grep -q '^name=born_1000_entry enable=off .*fast=yes' "$TMP/prex" || fail "born: $(cat "$TMP/prex")"
+	[ "$(grep -c PTRACE_INTERRUPT "$TMP/out/calls")" -eq 1 ] || fail "stopped again: $(cat "$TMP/out/calls")"
+fi
 # shellcheck disable=SC2086
 (cd "$TMP/out" && exec $as "$prex" --follow-fork -p "$pid" -o "$TMP/out/born.tnf") <"$TMP/in" >"$TMP/prex" 2>"$TMP/err" &
 session=$!
