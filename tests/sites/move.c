@@ -406,11 +406,15 @@ START_TEST(too_far)
 	size_t n;
 
 	ck_assert_ptr_null(tnfctl_site_relocate(&site, from, from + 4096, moved, &n));
-	ck_assert_ptr_nonnull(tnfctl_site_relocate(&site, from, from - 4096 * 1024, moved, &n));
+	ck_assert_str_eq(tnfctl_site_relocate(&site, from, from - 4096 * 1024, moved, &n), "too far from any pad");
 	site = (struct site){ .length = 5, .bytes = { 0xb8 } };
 	ck_assert_ptr_null(tnfctl_site_relocate(&site, from, from + SITE_REACH, moved, &n));
-	ck_assert_ptr_nonnull(tnfctl_site_relocate(&site, from, from + SITE_REACH + 1, moved, &n));
-	ck_assert_ptr_nonnull(tnfctl_site_relocate(&site, from, from - SITE_REACH - 1, moved, &n));
+	ck_assert_str_eq(tnfctl_site_relocate(&site, from, from + SITE_REACH + 1, moved, &n), "too far from any pad");
+	ck_assert_str_eq(tnfctl_site_relocate(&site, from, from - SITE_REACH - 1, moved, &n), "too far from any pad");
+	site.length = SITE_JUMP - 1;
+	ck_assert_str_eq(tnfctl_site_relocate(&site, from, from, moved, &n), "it is no site");
+	site = (struct site){ .length = 5, .bytes = { 0x06 } };
+	ck_assert_str_eq(tnfctl_site_relocate(&site, from, from, moved, &n), "it is no site");
 	site.refused = "a reason";
 	ck_assert_str_eq(tnfctl_site_relocate(&site, from, from, moved, &n), "a reason");
 }

@@ -281,6 +281,17 @@ FUNCTION no_short_address
 	ret
 END no_short_address
 
+FUNCTION no_known
+	.byte	0x06, 0x06, 0x06, 0x06, 0x06	/* of 32-bit machines */
+	ret
+END no_known
+
+FUNCTION yes_whole
+	lea	numbers(%rip), %rax
+	ret
+END yes_whole
+	.set	no_middle, yes_whole + 6
+
 FUNCTION no_computed
 	mov	$1, %eax
 	lea	1f(%rip), %rdx

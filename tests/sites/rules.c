@@ -84,6 +84,9 @@ static const struct rule rules[] = {
 	{ .name = "no_short_address", .refused = MOVED },
 	{ .name = "no_stack_call", .refused = "a call there finds its target by the stack pointer" },
 	{ .name = "no_computed", .refused = "it may compute where it branches to" },
+	{ .name = "no_known", .refused = "its instructions are not known" },
+	{ .name = "no_middle", .refused = "no instruction begins there" },
+	{ .name = "numbers", .refused = "it is not in the file's code" },
 	{ .name = "no_sequence", .refused = "the kernel starts it again (rseq)" },
 	{ .name = "no_second_sequence", .refused = "the kernel starts it again (rseq)" },
 	{ .name = "malloc", .refused = "libtnfprobe calls it while it records" },
@@ -213,6 +216,9 @@ static const struct refused_file {
 	{ "fixed-go", "a Go program moves its stacks, with the addresses to return to" },
 	{ "relocated.so", "its code is relocated" },
 	{ "linker.so", "the dynamic linker is at work before a process can be probed" },
+	{ "musl-linker.so", "the dynamic linker is at work before a process can be probed" },
+	{ "musl.so", "the dynamic linker is at work before a process can be probed" },
+	{ "vdso.so", "it is the kernel's code" },
 	{ "probe.so", "libtnfprobe itself records events" },
 };
 
@@ -273,6 +279,37 @@ START_TEST(without_sections)
 	tnfctl_sites_close(sites);
 	close(fd);
 	free(bytes);
+}
+END_TEST
+
+static bool
+note_address(void *arg, uint64_t address, uint64_t size)
+{
+	*(uint64_t *)arg = address;
+	return false;
+}
+
+START_TEST(without_frames)
+{
+	const uint32_t longer = 0x7fffffff;	/* than the section */
+	uint64_t address = 0, offset;
+	struct elffile *e;
+	struct sites *sites;
+	struct site site;
+	size_t size;
+	int fd;
+
+	free(copy_file(&fd, &size));
+	ck_assert_ptr_nonnull(e = tnf_elffile_open(fd));
+	tnf_elffile_sections(e, ".eh_frame", note_address, &address);
+	ck_assert(tnf_elffile_offset(e, address, &offset));
+	tnf_elffile_close(e);
+	ck_assert(pwrite(fd, &longer, sizeof longer, (off_t)offset) == sizeof longer);
+	ck_assert_ptr_nonnull(sites = tnfctl_sites_open(fd));
+	tnfctl_sites_function(sites, 0x1000, &site);
+	ck_assert_str_eq(site.refused, "its call frame information is not understood");
+	tnfctl_sites_close(sites);
+	close(fd);
 }
 END_TEST
 
@@ -337,6 +374,7 @@ main(int argc, char **argv)
 	tcase_add_loop_test(tc, first_instructions, 0, sizeof first_rules / sizeof *first_rules);
 	tcase_add_loop_test(tc, whole_files, 0, sizeof files / sizeof *files);
 	tcase_add_test(tc, without_sections);
+	tcase_add_test(tc, without_frames);
 	tcase_add_test(tc, changed_file);
 	tcase_add_test(tc, cut_off);
 	suite_add_tcase(suite, tc);
