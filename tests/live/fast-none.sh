@@ -1,5 +1,5 @@
 #!/bin/sh
-# fast-none.sh PREX PROGRAM STATIC MUSL WORDS - each reason of a process for which none of its functions has a fast
+# fast-none.sh PREX PROGRAM STATIC MUSL WORDS LIBRARY - each reason of a process for which none of its functions has a fast
 # probe: prex says it, records nothing, and the process goes on.  "-" in place of a program: it cannot be built.
 . "${TNF_SOURCE:-../..}/tests/lib.sh"
 prex=$(realpath "$1")
@@ -12,6 +12,7 @@ cp "$2" "$TMP/program"
 [ "$3" = - ] || cp "$3" "$TMP/static"
 [ "$4" = - ] || cp "$4" "$TMP/musl"
 [ "$5" = - ] || cp "$5" "$TMP/words"
+cp "$6" "$TMP/library.so"
 
 # start [VARIABLE=VALUE] PROGRAM MODE: by a user without rights
 start()
@@ -41,7 +42,7 @@ make_older()
 begin()
 {
 	case $1 in
-	filter | full | undumpable) start ./program "$1" ;;
+	filter | full | undumpable | handler | fault | vfork | shared) start ./program "$1" ;;
 	older) start "LD_PRELOAD=$TNF_BUILD/libtnfprobe/libtnfprobe.so.1" ./program plain ;;
 	static | musl | words)
 		[ -e "$TMP/$1" ] || { why="it cannot be built"; return 1; }
@@ -74,11 +75,15 @@ begin()
 
 tested=0
 while IFS='|' read -r name words; do
-	why=
+	why= function=none_work
+	case $name in
+	fault) function=none_fault ;;
+	shared) function=life_twice ;;
+	esac
 	begin "$name" || { echo "not tested: $name: $why"; continue; }
 	# shellcheck disable=SC2086
 	(cd "$TMP" && timeout 120 $as "$prex" -p "$pid" -o "$TMP/$name.tnf" \
-		-c 'enable function=none_work; list probes function=none_work') >"$TMP/out" 2>&1 </dev/null
+		-c "enable function=$function; list probes function=$function") >"$TMP/out" 2>&1 </dev/null
 	grep -q 'cannot decode instructions' "$TMP/out" && skip "built without Zydis"
 	grep -q -e "$words" "$TMP/out" || fail "$name: not \"$words\": $(cat "$TMP/out")"
 	grep -q 'enable=on' "$TMP/out" && fail "$name: it is on: $(cat "$TMP/out")"
@@ -99,6 +104,10 @@ musl|its C library is musl, not glibc
 filter|all of its threads have a seccomp filter
 full|fast=no: no free memory is within reach of its code
 older|fast=no: the process has an older libtnfprobe, or none
+handler|no thread of it came to a place where it surely holds no lock
+fault|none_fault_entry: not on: .*thread [0-9]* has a signal handler that interrupts its first instructions
+vfork|none_work_entry: not on: .*thread [0-9]* sleeps in the kernel
+shared|life_twice_entry: not on: .*its code cannot be written
 END
 grep -qw user_shstk /proc/cpuinfo || echo "not tested: a shadow stack: the processor or the kernel has none"
 [ "$tested" -ge 5 ] || fail "only $tested reasons"
