@@ -60,20 +60,22 @@ sums "$TMP/filtered-times" "$TMP/buf"
 [ "$(wc -l <"$TMP/pids")" -ge 5 ] || fail "processes: $(cat "$TMP/pids")"
 [ "$(wc -l <"$TMP/all")" -ge 300 ] || fail "only $(wc -l <"$TMP/all") changes and blocks"
 # A sleep between the two switches is in one of them alone.  A waker of a thread that
-# goes to sleep takes it from the queue, and so its reason: between one program and the next.
+# goes to sleep takes it from the queue, and so its reason: between one program and the next,
+# where an emulated CPU may stand still.
+percent=${TNF_SLOW:-1}
 apart=$(diff "$TMP/all" "$TMP/filtered" | grep -c '^[<>]')
-[ "$apart" -le $(($(wc -l <"$TMP/all") / 100)) ] ||
+[ "$apart" -le $(($(wc -l <"$TMP/all") * percent / 100)) ] ||
 	fail "not the same: $apart lines: $(diff "$TMP/all" "$TMP/filtered" | head -n 12)"
 echo "ok: changes and blocks, the same in both: $(wc -l <"$TMP/all"), but $apart"
 echo "all: $(cat "$TMP/all-times")"
 echo "set: $(cat "$TMP/filtered-times")"
-paste -d ' ' "$TMP/all-times" "$TMP/filtered-times" | awk '{
+paste -d ' ' "$TMP/all-times" "$TMP/filtered-times" | awk -v percent="$percent" '{
 	n = NF / 2
 	for (i = 1; i <= n; i++) {
 		d = $i - $(i + n)
-		if ((d < 0 ? -d : d) > $1 / 100)
+		if ((d < 0 ? -d : d) > $1 / 100 * percent)
 			exit 1
 	}
 	exit $1 < 1000
-}' || fail "they differ by more than 1 % of the time"
-echo "ok: times, within 1 %"
+}' || fail "they differ by more than $percent % of the time"
+echo "ok: times, within $percent %"
