@@ -411,10 +411,11 @@ kernel_session_of(tnfctl_handle_t *h, tnfctl_probe_t *p, const char *others, str
 {
 	if (tnfctl_kernel_of(h) == NULL)
 		tnfctl_import_decide(h, p, true);
+	/* One that another session has made is no import of this one. */
 	if (p->fast != NULL)
-		return tnfctl_error_set(TNFCTL_ERR_BADARG, "%s: the process records it itself, which "
+		return tnfctl_error_set(TNFCTL_ERR_BADARG, "%.*s: the process records it itself, which "
 		    "knows neither stacks nor freeze: prex --no-fast has the kernel record it",
-		    p->import->name);
+		    (int)strcspn(p->attrs + strlen("name "), ";"), p->attrs + strlen("name "));
 	return session_of(h, p, others, kp, id);
 }
 
