@@ -1,6 +1,6 @@
 #!/bin/sh
 # fast-none.sh PREX PROGRAM STATIC MUSL WORDS LIBRARY - each reason of a process for which none of its functions has a fast
-# probe: prex says it, records nothing, and the process goes on.  "-" in place of a program: it cannot be built.
+# probe: prex says it, records nothing, and the process goes on; and reasons of functions that a process tells.  "-" in place of a program: it cannot be built.
 . "${TNF_SOURCE:-../..}/tests/lib.sh"
 prex=$(realpath "$1")
 need_ptrace
@@ -109,6 +109,41 @@ fault|none_fault_entry: not on: .*thread [0-9]* has a signal handler that interr
 vfork|none_work_entry: not on: .*thread [0-9]* sleeps in the kernel
 shared|life_twice_entry: not on: .*its code cannot be written
 END
+# listed COMMANDS [PID]: prex with returns
+listed()
+{
+	# shellcheck disable=SC2086
+	(cd "$TMP" && timeout 120 $as "$prex" --set fast_returns=on -p "${2:-$pid}" -o "$TMP/listed.tnf" -c "$1") >"$TMP/out" 2>&1 </dev/null
+}
+told() { grep -q -e "$1" "$TMP/out" || fail "not \"$1\": $(cat "$TMP/out")"; }
+cp "$TMP/library.so" "$TMP/_greenlet.so"
+start "LD_PRELOAD=$TMP/_greenlet.so" ./program plain
+wait_for 60 is_ready || fail "the program does not begin"
+listed 'enable function=none_both; enable function=none_pages function=none_part.cold function=none_work; list probes keys=function'
+told '^name=none_both_entry enable=on .*fast=yes'
+told '^name=none_pages_entry enable=off .*fast=no: its first instructions lie on two pages'
+told '^name=none_part.cold_entry enable=off .*fast=no: it is a part of a function, to which jumps lead'
+told '^name=none_work_return enable=off .*fast=no: greenlet moves stacks'
+listed 'enable name=none.both name=none.lost; list probes keys=none'
+told 'none.both: not on: .*another probe is in its first instructions'
+told '^name=none.lost enable=off .*fast=no: its semaphore is not mapped'
+listed 'trace name=none_both_entry stack=4'
+told 'the process records it itself, which knows neither stacks nor freeze'
+kill -9 "$pid"
+wait "$pid" 2>/dev/null
+
+# What is no process to attach to.
+pid=
+listed quit 999999999 && fail "attached to no process"
+told 'there is none'
+if [ "$(cat /proc/2/comm 2>/dev/null)" = kthreadd ]; then
+	listed quit 2 && fail "attached to the kernel"
+	told 'it is a thread of the kernel'
+fi
+# shellcheck disable=SC2086
+[ "$3" = - ] || (cd "$TMP" && timeout 60 $as "$prex" -c quit ./static plain) >"$TMP/out" 2>&1 </dev/null
+[ "$3" = - ] || told 'linked statically, and no libtnfprobe.a with symbols is in it'
+
 grep -qw user_shstk /proc/cpuinfo || echo "not tested: a shadow stack: the processor or the kernel has none"
 [ "$tested" -ge 5 ] || fail "only $tested reasons"
 echo "$tested reasons"
