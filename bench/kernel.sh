@@ -81,7 +81,7 @@ with_stack()	# ROUND BARE
 	[ ! -d /sys/kernel/tracing/instances ] || added "tracefs ring with stacktrace" "$1" "$2" \
 		in_ring -s raw_syscalls/sys_enter -- "$calls"
 	triggered "$1" "$2" "tracefs ring with a stacktrace trigger" stacktrace raw_syscalls/sys_enter "$calls"
-	triggered "$1" "$2" "tracefs hist trigger by stack" hist:keys=common_stacktrace raw_syscalls/sys_enter "$calls"
+	triggered "$1" "$2" "tracefs hist trigger by stack" hist:keys=stacktrace raw_syscalls/sys_enter "$calls"
 	unit=ns
 }
 
@@ -138,13 +138,14 @@ have bpftrace bpftrace && bpftrace=yes
 in_ring()	# [-s] [-t TRIGGER] EVENT... -- LOOP ARGUMENT...; -s: with the kernel's stack
 {
 	mkdir "$ring" || return 1
-	[ "$1" != -s ] || { shift; echo 1 >"$ring/options/stacktrace" || return 1; }
+	[ "$1" != -s ] || { shift; echo 1 >"$ring/options/stacktrace" || { rmdir "$ring"; return 1; }; }
 	_trigger=
 	[ "$1" != -t ] || { _trigger=$2; shift 2; }
 	while [ "$1" != -- ]; do
-		[ -z "$_trigger" ] || echo "$_trigger" >"$ring/events/$1/trigger" || return 1
+		[ -z "$_trigger" ] || echo "$_trigger" >"$ring/events/$1/trigger" || { rmdir "$ring"; return 1; }
 		# A histogram counts, and records nothing.
-		[ "${_trigger#hist}" != "$_trigger" ] || echo 1 >"$ring/events/$1/enable" || return 1
+		[ "${_trigger#hist}" != "$_trigger" ] || echo 1 >"$ring/events/$1/enable" ||
+			{ rmdir "$ring"; return 1; }
 		shift
 	done
 	shift
@@ -216,8 +217,8 @@ softirqs()	# ROUND
 {
 	_calls=$calls
 	calls="-i $((calls / 5))"
-	# shellcheck disable=SC2086 # an option and its value
 	unit='ns softirq'
+	# shellcheck disable=SC2086 # an option and its value
 	bare=$("$loop" $calls "$cpu")
 	row "datagram alone" ns/datagram "$1" "$bare"
 	ours "$1" "$bare" "softirq: imported entry + exit" irq.softirq_entry irq.softirq_exit

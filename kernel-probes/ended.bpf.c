@@ -149,8 +149,8 @@ int BPF_PROG(object_exit, struct task_struct *p)
 
 	if (p->mm == NULL || p->signal->live.counter != 0 || !passes(p))
 		return 0;
-	bpf_iter_task_vma_new(&it, p, 0);
-	while ((v = bpf_iter_task_vma_next(&it)) != NULL && key.n < KP_OBJECTS_MAX) {
+	call_bpf_iter_task_vma_new(&it, p, 0);
+	while ((v = call_bpf_iter_task_vma_next(&it)) != NULL && key.n < KP_OBJECTS_MAX) {
 		if (!(v->vm_flags & VM_EXEC) || (file = (u64)BPF_CORE_READ(v, vm_file)) == 0)
 			continue;
 		o.start = v->vm_start;
@@ -158,7 +158,7 @@ int BPF_PROG(object_exit, struct task_struct *p)
 		o.offset = (u64)v->vm_pgoff << state.page_shift;
 		object_put(file, &key, &o);
 	}
-	bpf_iter_task_vma_destroy(&it);
+	call_bpf_iter_task_vma_destroy(&it);
 	return 0;
 }
 

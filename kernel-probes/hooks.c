@@ -93,7 +93,8 @@ static void
 note_hook(__u32 id, bool iterator, const char *hook)
 {
 	for (unsigned i = 0; i < KP_PROGRAM_COUNT; i++)
-		if (iterator ? kp_programs[i].kind == KP_KIND_ITER : strcmp(kp_programs[i].hook, hook) == 0)
+		if (kp_hook[i] == 0 && (iterator ? kp_programs[i].kind == KP_KIND_ITER :
+		    strcmp(kp_programs[i].hook, hook) == 0))
 			kp_hook[i] = id;
 }
 
@@ -109,7 +110,7 @@ note_function(struct kp *kp, __u32 id, const char *name)
 	if (strcmp(name, "bpf_iter_task") == 0)
 		note_hook(id, true, NULL);
 	for (unsigned i = 0; i < KP_CALL_COUNT; i++)
-		if (strcmp(name, calls[i]) == 0)
+		if (kp->call[i] == 0 && strcmp(name, calls[i]) == 0)
 			kp->call[i] = id;
 }
 
@@ -141,7 +142,7 @@ note_types(struct kp *kp, const struct btf *btf)
 			note_hook(id, false, name + sizeof prefix - 1);
 		else if (btf_is_func(t) && strncmp(name, "bpf_", 4) == 0)
 			note_function(kp, id, name);
-		else if (btf_is_struct(t) && strcmp(name, "pt_regs") == 0)
+		else if (kp->cast_type == 0 && btf_is_struct(t) && strcmp(name, "pt_regs") == 0)
 			kp->cast_type = id;
 	}
 }

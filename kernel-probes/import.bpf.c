@@ -219,7 +219,7 @@ __noinline u64 tracepoint_op(struct kp_import_row *row, u32 i, u32 at)
 
 static __always_inline void read_words(struct scratch *s, const void *ctx, u32 n)
 {
-	const u64 *from = bpf_rdonly_cast((u64)ctx, cast_type);
+	const u64 *from = call_bpf_rdonly_cast((u64)ctx, cast_type);
 
 	/* The first word is not the record's. */
 	for (u32 i = 1; i < RAW_WORDS; i++) {

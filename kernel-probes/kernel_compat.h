@@ -359,9 +359,10 @@ static __always_inline bool in_syscall(const struct pt_regs___kernel *regs)
 	return regs_call(regs) >= 0;
 }
 
-/* Declares a function of the kernel that is in KP_CALLS. */
+/* Declares a function of the kernel that is in KP_CALLS, as call_NAME: the headers of libbpf 1.4 and
+   later declare some of them themselves. */
 #define KERNEL_CALL(result, name, ...)	\
-	static result (*const name)(__VA_ARGS__) = (void *)(KP_CALL_MARK + KP_CALL_##name)
+	static result (*const call_##name)(__VA_ARGS__) = (void *)(KP_CALL_MARK + KP_CALL_##name)
 
 /* An argument of a hook of SEC("tnf/...") as a number, for functions that the verifier checks on their
    own: these accept no kernel pointer. */

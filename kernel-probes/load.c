@@ -181,8 +181,8 @@ choose_maps(struct kp *kp, struct kernel_bpf *skel, size_t size, uint64_t progra
 	return bpf_map__reuse_fd(skel->maps.data_state, kp->state_fd);
 }
 
-/* Tells libbpf the number of the hook of a program in a section "tnf/...".  Until then the program seems
-   to be of a type that has no such number: libbpf would read the kernel's types to find one. */
+/* Tells libbpf the number of the hook of a program in a section "tnf/...".  Until then the program has
+   a type that needs no such number, because libbpf would read all of the kernel's types to find it. */
 static int
 program_prepare(struct bpf_program *p, struct bpf_prog_load_opts *opts, long unused)
 {
@@ -237,6 +237,10 @@ load_programs(struct kp *kp, size_t size, uint64_t programs, struct kernel_bpf *
 
 	if (handler <= 0)
 		handler = libbpf_register_prog_handler("tnf+", BPF_PROG_TYPE_RAW_TRACEPOINT, 0, &opts);
+	if (handler < 0) {
+		libbpf_set_print(before);
+		return handler;
+	}
 	for (;;) {
 		memset(logs, 0, sizeof logs);
 		r = load_try(kp, size, programs, logs, ret);

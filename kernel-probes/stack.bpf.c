@@ -20,7 +20,7 @@ static __always_inline u64 stack_word(const struct stack_words *w, u32 at, const
 {
 	if (!cast)
 		return w->word[at & (WORDS_ROOM - 1)];
-	return *bpf_rdonly_cast(read_once(w->ctx) + at * sizeof w->word[0], cast_type);
+	return *call_bpf_rdonly_cast(read_once(w->ctx) + at * sizeof w->word[0], cast_type);
 }
 
 /* Returns how many of the first words of the stack stack_word() may be asked for. */

@@ -95,8 +95,9 @@ few_write(const struct few *f, int fd)
 {
 	__u32 size;
 	const void *raw = btf__raw_data(f->few, &size);
+	ssize_t n = raw == NULL ? 0 : write(fd, raw, size);
 
-	return raw == NULL ? -ENOMEM : write(fd, raw, size) == (ssize_t)size ? 0 : -errno;
+	return raw == NULL ? -ENOMEM : n == (ssize_t)size ? 0 : n < 0 ? -errno : -ENOSPC;
 }
 
 /* Writes the kernel's types that the object asks for. */

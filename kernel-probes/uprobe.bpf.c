@@ -73,10 +73,10 @@ static __always_inline int uprobe_event(u64 *ctx, const bool guarded, const enum
 		return 0;
 	if (h.row->plain) {
 		if (guarded)
-			bpf_preempt_disable();
+			call_bpf_preempt_disable();
 		plain_event(ctx, &h);
 		if (guarded)
-			bpf_preempt_enable();
+			call_bpf_preempt_enable();
 		return 0;
 	}
 	site = bpf_map_lookup_elem(&tnf_sites, &cookie);
@@ -90,10 +90,10 @@ static __always_inline int uprobe_event(u64 *ctx, const bool guarded, const enum
 	size = how == WAITING ? put_together_waiting(s, site, h.row->size) :
 	    put_together_quick(s, site, h.row->size);
 	if (guarded)
-		bpf_preempt_disable();
+		call_bpf_preempt_disable();
 	import_write_late(&h, s->image, size);
 	if (guarded)
-		bpf_preempt_enable();
+		call_bpf_preempt_enable();
 	return 0;
 }
 

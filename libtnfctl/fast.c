@@ -423,6 +423,8 @@ tnfctl_fast_ready(tnfctl_handle_t *h, tnfctl_probe_t *p, bool others)
 {
 	tnfctl_errcode_t err;
 
+	if (p->fast != NULL && p->gone)
+		return tnfctl_import_gone(p);
 	if (p->fast != NULL && !p->fast->made && p->import->slow == NULL &&
 	    (err = tnfctl_fast_make(h, p, others)) != TNFCTL_ERR_NONE)
 		return err;

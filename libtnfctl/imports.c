@@ -228,8 +228,8 @@ tnfctl_imports_begin(tnfctl_handle_t *h)
 	return tnfctl_imports_refresh(h);
 }
 
-static tnfctl_errcode_t
-file_gone(const tnfctl_probe_t *p)
+tnfctl_errcode_t
+tnfctl_import_gone(const tnfctl_probe_t *p)
 {
 	return tnfctl_error_set(TNFCTL_ERR_INVALIDPROBE,
 	    "probe %lu: its file is not mapped any more", p->id);
@@ -239,7 +239,7 @@ tnfctl_errcode_t
 tnfctl_import_state(tnfctl_handle_t *h, tnfctl_probe_t *p, tnfctl_probe_state_t *ret)
 {
 	if (p->gone)
-		return file_gone(p);
+		return tnfctl_import_gone(p);
 	ret->obj_name = p->import->spec.shown;
 	return TNFCTL_ERR_NONE;
 }
@@ -253,7 +253,7 @@ tnfctl_import_set(tnfctl_handle_t *h, tnfctl_probe_t *p, bool enabling, bool on)
 	int e;
 
 	if (p->gone)
-		return file_gone(p);
+		return tnfctl_import_gone(p);
 	if (enabled == p->enabled && traced == p->traced)
 		return TNFCTL_ERR_NONE;
 	/* No error, as for a probe that the kernel does not have: the other probes go on. */
@@ -394,7 +394,7 @@ tnfctl_probe_where(tnfctl_handle_t *h, tnfctl_probe_t *p, const char *conditions
 	if (conditions != NULL && (err = tnfctl_fast_ready(h, p, false)) != TNFCTL_ERR_NONE)
 		return err;
 	if (p->fast != NULL && p->fast->made)
-		return p->gone ? file_gone(p) : tnfctl_fast_where(h, p, conditions);
+		return p->gone ? tnfctl_import_gone(p) : tnfctl_fast_where(h, p, conditions);
 	if (p->fast != NULL && conditions == NULL)
 		return TNFCTL_ERR_NONE;
 	if (conditions == NULL && tnfctl_kernel_of(h) == NULL && (p->import == NULL || p->gone))

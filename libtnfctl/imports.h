@@ -46,6 +46,8 @@ void	tnfctl_imports_release(tnfctl_handle_t *);
 void	tnfctl_imports_free(tnfctl_handle_t *);
 void	tnfctl_import_free(struct import *);
 
+/* The error of a probe whose file is not mapped any more. */
+tnfctl_errcode_t tnfctl_import_gone(const tnfctl_probe_t *);
 /* As target_ops has them. */
 tnfctl_errcode_t tnfctl_import_state(tnfctl_handle_t *, tnfctl_probe_t *,
     tnfctl_probe_state_t *);
