@@ -75,7 +75,7 @@ begin()
 
 tested=0
 while IFS='|' read -r name words; do
-	why= function=none_work
+	why="" function=none_work
 	case $name in
 	fault) function=none_fault ;;
 	shared) function=life_twice ;;
