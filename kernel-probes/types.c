@@ -27,7 +27,7 @@ few_follow(struct few *f, int number, size_t at, __u32 id)
 	int r = few_add(f, id);
 
 	if (r >= 0)
-		*(__u32 *)((char *)(uintptr_t)btf__type_by_id(f->few, number) + at) = r;
+		memcpy((char *)(uintptr_t)btf__type_by_id(f->few, number) + at, &r, sizeof r);
 	return r;
 }
 
