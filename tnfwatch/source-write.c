@@ -10,7 +10,7 @@
 #include "tnfwatch/source.h"
 #include "tnfwatch/watch.h"
 
-#define ROOM_FIRST	(64u << 10)
+#define LONG_RUN	(64u << 10)
 #define AHEAD		16	/* blocks: each header is on a line of its own, which is not in a cache yet */
 
 /* Writes block 0, with the place of the context behind the end. */
@@ -47,7 +47,7 @@ write_run(const struct source *s, const struct blocks *b, int fd, uint64_t at, u
 {
 	off_t to = (off_t)at, end = (off_t)(at + n);
 
-	if (n >= ROOM_FIRST)
+	if (n >= LONG_RUN)
 		fallocate(fd, 0, to, (off_t)n);
 	if (s->ours && !b->live && lseek(fd, to, SEEK_SET) == to)
 		while (to < end && sendfile(fd, s->fd, &to, (size_t)(end - to)) > 0)

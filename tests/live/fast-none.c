@@ -25,7 +25,7 @@
 long none_work(long n);
 void none_fault(const long *from);
 
-/* What faults is the second instruction of those that a jump would replace. */
+/* A jump would replace several instructions of none_fault(): the second of them faults. */
 __asm__(
 "	.text\n"
 "	.globl none_fault\n"
