@@ -24,7 +24,9 @@
  *
  * How the two copiers use this depends on what an event may refer to.  In the kernel's
  * buffer (tnfxtract/snapshot.c) each event stands alone, so blocks may be copied in any
- * order, as far as they were filled when they were looked at, the newest first.  If a
+ * order, as far as they were filled when they were looked at, the newest first.  The system
+ * call that writes the file reads the records; a block whose use is another one afterwards is
+ * blanked in the file.  If a
  * writer reused a block before we copied it, the copy has a hole there.  Then every
  * older block that has been reused by now is removed from the copy too, even if it was
  * copied whole.  Older blocks that nobody has reused stay: they belong to CPUs that

@@ -1,10 +1,6 @@
 /*
  * output.c - writes the copy: to a file that appears complete (common/files.h), or to
  * standard output.
- *
- * On several CPUs a thread may write.  While the file system hands out pages for one piece
- * and fills them, the next piece is copied from the buffer, so that fewer blocks are taken again
- * before their turn.
  */
 #include <sys/mman.h>
 #include <sys/sendfile.h>
@@ -12,111 +8,6 @@
 #include <limits.h>
 
 #include "tnfxtract/source.h"
-
-#define PIECE	(256u << 10)	/* it fits into a CPU's cache, as do both of them */
-#define PIECES	2u
-
-struct output_queue {
-	int	 fd;
-	int	 error;			/* an errno: nothing is written any more */
-	bool	 ends;
-	pthread_t thread;
-	pthread_mutex_t lock;
-	pthread_cond_t changed;
-	unsigned at, n;			/* n pieces are to be written, from this one on */
-	struct { uint64_t offset; size_t size; } piece[PIECES];
-	unsigned char bytes[PIECES][PIECE];
-};
-
-static void *
-queue_write(void *arg)
-{
-	struct output_queue *q = arg;
-	int e;
-
-	pthread_mutex_lock(&q->lock);
-	for (;;) {
-		while (q->n == 0 && !q->ends)
-			pthread_cond_wait(&q->changed, &q->lock);
-		if (q->n == 0)
-			break;
-		e = q->error;
-		pthread_mutex_unlock(&q->lock);
-		if (e == 0)
-			e = pwrite_all(q->fd, q->bytes[q->at], q->piece[q->at].size, q->piece[q->at].offset);
-		pthread_mutex_lock(&q->lock);
-		q->error = e;
-		q->at = (q->at + 1) % PIECES;
-		q->n--;
-		pthread_cond_signal(&q->changed);
-	}
-	pthread_mutex_unlock(&q->lock);
-	return NULL;
-}
-
-void
-output_beside(struct output *o)
-{
-	struct output_queue *q = malloc(sizeof *q);
-
-	if (q == NULL)
-		return;
-	q->fd = o->file.fd;
-	q->error = 0;
-	q->ends = false;
-	q->at = q->n = 0;
-	pthread_mutex_init(&q->lock, NULL);
-	pthread_cond_init(&q->changed, NULL);
-	if (pthread_create(&q->thread, NULL, queue_write, q) == 0)
-		o->queue = q;
-	else
-		free(q);
-}
-
-int
-output_flush(struct output *o)
-{
-	struct output_queue *q = o->queue;
-	int e;
-
-	if (q == NULL)
-		return 0;
-	pthread_mutex_lock(&q->lock);
-	q->ends = true;
-	pthread_cond_signal(&q->changed);
-	pthread_mutex_unlock(&q->lock);
-	pthread_join(q->thread, NULL);
-	e = q->error;
-	o->queue = NULL;
-	free(q);
-	return e;
-}
-
-static int
-queue_put(struct output_queue *q, uint64_t offset, const unsigned char *bytes, size_t n)
-{
-	size_t size;
-	unsigned to;
-	int e = 0;
-
-	for (; n > 0 && e == 0; bytes += size, offset += size, n -= size) {
-		size = n < PIECE ? n : PIECE;
-		pthread_mutex_lock(&q->lock);
-		while (q->n == PIECES)
-			pthread_cond_wait(&q->changed, &q->lock);
-		to = (q->at + q->n) % PIECES;
-		pthread_mutex_unlock(&q->lock);
-		memcpy(q->bytes[to], bytes, size);
-		pthread_mutex_lock(&q->lock);
-		q->piece[to].offset = offset;
-		q->piece[to].size = size;
-		q->n++;
-		e = q->error;
-		pthread_cond_signal(&q->changed);
-		pthread_mutex_unlock(&q->lock);
-	}
-	return e;
-}
 
 static int
 open_directory(struct output *o)
@@ -177,8 +68,25 @@ output_open(struct output *o, const char *name)
 int
 output_put(struct output *o, uint64_t offset, const void *bytes, size_t n)
 {
-	return o->queue != NULL ? queue_put(o->queue, offset, bytes, n) :
-	    pwrite_all(o->file.fd, bytes, n, offset);
+	return pwrite_all(o->file.fd, bytes, n, offset);
+}
+
+int
+output_put_pieces(struct output *o, uint64_t offset, const struct iovec *piece, int n)
+{
+	ssize_t written = pwritev(o->file.fd, piece, n, (off_t)offset);
+	size_t size, done = written < 0 ? 0 : (size_t)written;
+	int e = 0;
+
+	/* If not everything was written, one of the rest is written again and tells the error. */
+	for (; n > 0 && e == 0; n--, piece++) {
+		size = done < piece->iov_len ? done : piece->iov_len;
+		e = pwrite_all(o->file.fd, (const char *)piece->iov_base + size, piece->iov_len - size,
+		    offset + size);
+		done -= size;
+		offset += piece->iov_len;
+	}
+	return e;
 }
 
 /* Copies like sendfile(2), to a file that it refuses: one opened to append. */

@@ -12,6 +12,8 @@
 #include "tnfxtract/snapshot.h"
 
 #define STAGE_SIZE	(256u << 10)	/* staged in cache */
+#define RUN_MAX		64u		/* blocks written at once */
+#define RUN_PIECES	3		/* of a block: its header, its records, the rest */
 #define BLOCK_MIN	512u		/* holds the header and its extension */
 
 #define HEADER_SIZE	sizeof(struct tnf_block_header)
@@ -64,33 +66,20 @@ clean_header(const struct snapshot *s, unsigned char *block)
 	return h.tag == s->block_tag;
 }
 
-/* Clears what was added to a block after it was looked at. */
+/* Judges block n, whose records were seen in one generation up to one place: whether both are
+   still what they were. */
 static enum live_copied
-drop_later_events(unsigned char *block, struct live_use *use, uint32_t looked)
+judge(const struct snapshot *s, uint32_t n)
 {
-	uint16_t valid = (uint16_t)looked;
+	const unsigned char *block = s->base + (size_t)n * s->block_size;
+	const struct live_use *seen = &s->seen[n];
+	struct live_use now = tnf_live_look(&s->live, (uint64_t)n * s->block_size);
 
-	if (use->used <= looked)
-		return LIVE_COPIED;
-	memset(block + looked, 0, use->used - looked);
-	memcpy(block + offsetof(struct tnf_block_header, bytes_valid), &valid, sizeof valid);
-	use->used = looked;
-	return looked > HEADER_SIZE ? LIVE_COPIED : LIVE_EMPTY;
-}
-
-/* Copies block n in the generation that was seen, as far as it was filled then. */
-static enum live_copied
-copy_block(struct snapshot *s, uint32_t n, unsigned char *to)
-{
-	uint32_t looked = s->seen[n].used < HEADER_SIZE ? HEADER_SIZE : s->seen[n].used;
-	enum live_copied r = tnf_live_copy(&s->live, (uint64_t)n * s->block_size, to, &s->seen[n]);
-
-	if (r == LIVE_COPIED)
-		r = drop_later_events(to, &s->seen[n], looked);
-	if (r == LIVE_COPIED && !clean_header(s, to))
-		r = LIVE_EMPTY;
-	s->result[n] = (unsigned char)r;
-	return r;
+	if (now.generation != seen->generation || now.used < seen->used)
+		return LIVE_TAKEN;
+	return seen->used <= HEADER_SIZE || seen->used > s->block_size ||
+	    ((const struct tnf_block_header *)(const void *)block)->tag != s->block_tag ?
+	    LIVE_EMPTY : LIVE_COPIED;
 }
 
 /* A block of events; its age is the number of blocks that were taken after it. */
@@ -155,19 +144,70 @@ look_at_blocks(struct snapshot *s, const struct aged *list, uint32_t n)
 	}
 }
 
-/* Adjacent copied blocks, written as one piece. */
-struct run {
-	unsigned char *bytes;
-	uint32_t first, n;
-};
+static const unsigned char zeros[TNF_BLOCK_SIZE_MAX];
 
 static bool
-put_run(const struct snapshot *s, const struct snapshot_sink *sink, struct run *r, uint32_t next)
+put_zeros(const struct snapshot *s, const struct snapshot_sink *sink, uint32_t n)
 {
-	bool ok = r->n == 0 || sink->put(sink->arg, (uint64_t)r->first * s->block_size, r->bytes,
-	    (size_t)r->n * s->block_size);
+	return sink->put(sink->arg, (uint64_t)n * s->block_size, zeros, s->block_size);
+}
 
-	r->first = next;
+/*
+ * Adjacent blocks that are written at once, straight from the buffer: what is judged after the
+ * write is what the file has.  Their headers are ours, and end the records where these were seen
+ * to end.
+ */
+struct run {
+	uint32_t first, n;
+	struct tnf_block_header header[RUN_MAX];
+	struct iovec piece[RUN_MAX * RUN_PIECES];
+};
+
+static void
+run_add(struct run *r, const struct snapshot *s, uint32_t n)
+{
+	const struct live_use *seen = &s->seen[n];
+	const unsigned char *block = s->base + (size_t)n * s->block_size;
+	struct tnf_block_header *h = &r->header[r->n];
+	struct iovec *v = &r->piece[r->n * RUN_PIECES];
+
+	*h = (struct tnf_block_header){ .tag = s->block_tag, .generation = seen->generation,
+	    .bytes_valid = (uint16_t)seen->used };
+	v[0] = (struct iovec){ h, HEADER_SIZE };
+	v[1] = (struct iovec){ (void *)(uintptr_t)(block + HEADER_SIZE), seen->used - HEADER_SIZE };
+	v[2] = (struct iovec){ (void *)(uintptr_t)zeros, s->block_size - seen->used };
+	r->n++;
+}
+
+static bool
+put_pieces(const struct snapshot *s, const struct snapshot_sink *sink, const struct run *r,
+    unsigned char *stage)
+{
+	uint64_t offset = (uint64_t)r->first * s->block_size;
+	size_t n = 0;
+
+	if (sink->put_pieces != NULL)
+		return sink->put_pieces(sink->arg, offset, r->piece, (int)r->n * RUN_PIECES);
+	for (uint32_t i = 0; i < r->n * RUN_PIECES; n += r->piece[i++].iov_len)
+		memcpy(stage + n, r->piece[i].iov_base, r->piece[i].iov_len);
+	return sink->put(sink->arg, offset, stage, n);
+}
+
+/* Writes the run, and blanks the blocks that their writers took before they were written. */
+static bool
+put_run(struct snapshot *s, const struct snapshot_sink *sink, struct run *r,
+    unsigned char *stage)
+{
+	bool ok = r->n == 0 || put_pieces(s, sink, r, stage);
+
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	for (uint32_t n = r->first; ok && n < r->first + r->n; n++) {
+		s->result[n] = (unsigned char)judge(s, n);
+		if (s->result[n] != LIVE_COPIED)
+			ok = put_zeros(s, sink, n);
+		else if (sink->look != NULL)
+			sink->look(sink->arg, s->base + (size_t)n * s->block_size, s->seen[n].used);
+	}
 	r->n = 0;
 	return ok;
 }
@@ -177,22 +217,23 @@ static bool
 copy_in_order(struct snapshot *s, const struct snapshot_sink *sink, unsigned char *stage)
 {
 	uint32_t most = STAGE_SIZE / s->block_size, n = s->directory_end / s->block_size;
-	struct run r = { stage, n, 0 };
+	struct run r;
 
+	if (most > RUN_MAX)
+		most = RUN_MAX;
+	r.first = r.n = 0;
 	for (; n < s->block_count; n++) {
-		unsigned char *to = stage + (size_t)r.n * s->block_size;
-		if (s->seen[n].generation == TNF_GENERATION_FREE ||
-		    copy_block(s, n, to) != LIVE_COPIED) {
-			if (!put_run(s, sink, &r, n + 1))
-				return false;
-			continue;
-		}
-		if (sink->look != NULL)
-			sink->look(sink->arg, to, s->seen[n].used);
-		if (++r.n == most && !put_run(s, sink, &r, n + 1))
+		s->result[n] = (unsigned char)(s->seen[n].generation == TNF_GENERATION_FREE ?
+		    LIVE_EMPTY : judge(s, n));
+		if ((s->result[n] != LIVE_COPIED || r.n == most) && !put_run(s, sink, &r, stage))
 			return false;
+		if (s->result[n] != LIVE_COPIED)
+			continue;
+		if (r.n == 0)
+			r.first = n;
+		run_add(&r, s, n);
 	}
-	return put_run(s, sink, &r, n);
+	return put_run(s, sink, &r, stage);
 }
 
 /*
@@ -203,21 +244,20 @@ copy_in_order(struct snapshot *s, const struct snapshot_sink *sink, unsigned cha
  * all that these have.
  */
 static bool
-drop_behind_holes(struct snapshot *s, const struct snapshot_sink *sink, unsigned char *stage,
-    const struct aged *list, uint32_t used)
+drop_behind_holes(struct snapshot *s, const struct snapshot_sink *sink, const struct aged *list,
+    uint32_t used)
 {
 	uint32_t i, n;
 
 	for (i = 0; i < used && s->result[list[i].block] != LIVE_TAKEN; i++)
 		;
-	memset(stage, 0, s->block_size);
 	for (; i < used; i++) {
 		n = list[i].block;
 		if (s->result[n] != LIVE_COPIED || tnf_live_look(&s->live,
 		    (uint64_t)n * s->block_size).generation == s->seen[n].generation)
 			continue;
 		s->result[n] = LIVE_TAKEN;
-		if (!sink->put(sink->arg, (uint64_t)n * s->block_size, stage, s->block_size))
+		if (!put_zeros(s, sink, n))
 			return false;
 	}
 	return true;
@@ -232,7 +272,7 @@ copy_data(struct snapshot *s, const struct snapshot_sink *sink,
 	look_at_blocks(s, list, used);
 	if (sink->moment != NULL)
 		sink->moment(sink->arg);
-	return copy_in_order(s, sink, stage) && drop_behind_holes(s, sink, stage, list, used);
+	return copy_in_order(s, sink, stage) && drop_behind_holes(s, sink, list, used);
 }
 
 static bool
@@ -409,7 +449,7 @@ typedef uint32_t halves __attribute__((vector_size(16), aligned(8), may_alias));
 /* True if none of these words is an address of code, as is usual; compares all upper halves
    at once. */
 static bool
-are_no_addresses(const uint64_t *word, uint64_t start)
+are_no_addresses(const unsigned char *word, uint64_t start)
 {
 	const halves *h = (const void *)word;
 	const union { uint64_t word[2]; halves h; } upper = {
@@ -425,17 +465,15 @@ are_no_addresses(const uint64_t *word, uint64_t start)
 void
 addrs_scan(struct addrs *a, const unsigned char *block, size_t valid)
 {
-	const uint64_t *word = (const void *)block;
+	const volatile uint64_t *word = (const void *)block;
 	size_t i, n = valid / sizeof *word;
-	uint64_t last = 0;
+	uint64_t v, last = 0;
 
 	for (i = 0; i < n; i++) {
-		while (i + SCAN_AT_ONCE <= n && are_no_addresses(word + i, a->start))
+		while (i + SCAN_AT_ONCE <= n && are_no_addresses(block + i * sizeof *word, a->start))
 			i += SCAN_AT_ONCE;
-		if (i < n && word[i] - a->start < CODE_END - a->start && word[i] != last) {
-			last = word[i];
-			addrs_add(a, last);
-		}
+		if (i < n && (v = word[i]) - a->start < CODE_END - a->start && v != last)
+			addrs_add(a, last = v);
 	}
 }
 

@@ -8,6 +8,8 @@
 #ifndef TNFXTRACT_SNAPSHOT_H
 #define TNFXTRACT_SNAPSHOT_H
 
+#include <sys/uio.h>
+
 #include <tnf/com.h>
 
 #include "format/live.h"
@@ -44,6 +46,8 @@ struct snapshot {
 struct snapshot_sink {
 	/* Writes n bytes at 'offset'; parts that are never written read as zero. */
 	bool (*put)(void *arg, uint64_t offset, const void *bytes, size_t n);
+	/* Writes n pieces, one behind the other, which others may change; NULL: put() gets a copy. */
+	bool (*put_pieces)(void *arg, uint64_t offset, const struct iovec *, int n);
 	/* Sees each block of events that was copied; may be NULL. */
 	void (*look)(void *arg, const unsigned char *block, size_t valid);
 	/* Called at the moment of the copy: later events are not in it.  May be NULL. */

@@ -4,6 +4,8 @@
 #ifndef TNFXTRACT_SOURCE_H
 #define TNFXTRACT_SOURCE_H
 
+#include <sys/uio.h>
+
 #include <pthread.h>
 
 #include "libtnf/context-write.h"
@@ -80,16 +82,12 @@ struct output {
 	const char *base;	/* its last component, in 'dir' */
 	int	    dir;
 	struct whole file;	/* for standard output: without a name, copied at the end */
-	struct output_queue *queue;	/* what a thread is to write; or NULL */
 };
 
 /* These return 0 or an errno. */
 int  output_open(struct output *, const char *name);
-/* From now on a thread writes what is put, in its order, if one can be had; until output_flush(),
-   which tells the error that a put has not told. */
-void output_beside(struct output *);
-int  output_flush(struct output *);
 int  output_put(struct output *, uint64_t offset, const void *, size_t n);
+int  output_put_pieces(struct output *, uint64_t offset, const struct iovec *, int n);
 int  output_commit(struct output *, bool sync);	/* under the asked name */
 
 /* Deletes a file that is not committed.  Safe in signal handlers and when repeated. */

@@ -186,8 +186,6 @@ rotate(const struct rotation *r, const char *file, int (*copy)(void *arg, const 
 	return status;
 }
 
-#define BESIDE_MIN	(1u << 20)	/* bytes: a smaller buffer is written before a thread has begun */
-
 struct options {
 	const char *dump;
 	const char *list;
@@ -403,6 +401,15 @@ tnfxtract_put(void *arg, uint64_t offset, const void *bytes, size_t n)
 	return j->error == 0;
 }
 
+static bool
+tnfxtract_put_pieces(void *arg, uint64_t offset, const struct iovec *piece, int n)
+{
+	struct job *j = arg;
+
+	j->error = output_put_pieces(&j->out, offset, piece, n);
+	return j->error == 0;
+}
+
 static void
 tnfxtract_look(void *arg, const unsigned char *block, size_t valid)
 {
@@ -461,9 +468,8 @@ put_lost(const struct source *src, struct job *j)
 static bool
 copy_buffer(struct source *src, struct job *j, bool want_context)
 {
-	struct snapshot_sink sink = { .put = tnfxtract_put, .arg = j };
+	struct snapshot_sink sink = { .put = tnfxtract_put, .put_pieces = tnfxtract_put_pieces, .arg = j };
 	struct snapshot s;
-	int e;
 
 	j->source = src;
 	j->addrs.start = source_code(src);
@@ -476,8 +482,6 @@ copy_buffer(struct source *src, struct job *j, bool want_context)
 		j->error = errno;
 		r = SNAPSHOT_SINK;
 	}
-	if (r == SNAPSHOT_OK && s.size >= BESIDE_MIN && two_cpus())
-		output_beside(&j->out);
 	if (r == SNAPSHOT_OK)
 		r = snapshot_copy(&s, &sink);
 	if (r == SNAPSHOT_OK && want_context)
@@ -486,11 +490,6 @@ copy_buffer(struct source *src, struct job *j, bool want_context)
 		source_count_lost(src);
 	if (r == SNAPSHOT_OK && !put_lost(src, j))
 		r = SNAPSHOT_SINK;
-	e = output_flush(&j->out);
-	if (r == SNAPSHOT_OK && e != 0) {
-		j->error = e;
-		r = SNAPSHOT_SINK;
-	}
 	return complain_snapshot(&s, r, j->error);
 }
 

@@ -16,6 +16,7 @@ struct copy {
 	unsigned puts;
 	int	 fail_at;	/* put number that fails; -1 none */
 	bool	 outside;	/* a put went beyond the size */
+	bool	 pieces;	/* a put for each piece of a block */
 	void	(*during)(void *);	/* after each put */
 	void	(*moment)(void *);	/* when all blocks have been looked at */
 	void	*arg;
@@ -38,6 +39,16 @@ put(void *arg, uint64_t offset, const void *bytes, size_t n)
 	return true;
 }
 
+/* Blocks may be taken after each piece, and so between those of one block. */
+static bool
+put_pieces(void *arg, uint64_t offset, const struct iovec *piece, int n)
+{
+	for (int i = 0; i < n; offset += piece[i++].iov_len)
+		if (!put(arg, offset, piece[i].iov_base, piece[i].iov_len))
+			return false;
+	return true;
+}
+
 static void
 moment(void *arg)
 {
@@ -53,6 +64,8 @@ take(const void *base, size_t size, struct copy *c, struct snapshot *s)
 	struct snapshot_sink sink = { .put = put, .moment = moment, .arg = c };
 	enum snapshot_result r;
 
+	if (c->pieces)
+		sink.put_pieces = put_pieces;
 	r = snapshot_open(s, base, size);
 	if (r != SNAPSHOT_OK)
 		return r;
@@ -246,7 +259,7 @@ writer(void *arg)
 /* One writer only: who else may write a block is the kernel side's affair. */
 START_TEST(take_overs)
 {
-	struct copy c = { .fail_at = -1 };
+	struct copy c = { .fail_at = -1, .pieces = _i == 1 };
 	unsigned copies, n_used = 0, blanked = 0;
 	struct snapshot s;
 	struct model m;
@@ -271,6 +284,51 @@ START_TEST(take_overs)
 	pthread_join(t, NULL);
 	ck_assert_uint_gt(n_used, copies * 5);
 	printf("# %u copies, %u blocks, %u left out\n", copies, n_used, blanked);
+	free(c.bytes);
+	model_free(&m);
+}
+END_TEST
+
+static struct model *taken;
+static int take_after;
+
+static void
+take_then(void *arg)
+{
+	if (take_after-- == 0) {
+		model_take(taken, 30, 100);
+		for (int i = 0; i < *(int *)arg; i++)
+			model_record(taken, 30);
+	}
+}
+
+/* A block that is taken between two pieces that are written, and filled less, as much or more, is
+   in the copy as it was, or not at all. */
+START_TEST(between_pieces)
+{
+	int records = _i % 3 * 100;
+	struct copy c = { .fail_at = -1, .pieces = true, .during = take_then, .arg = &records };
+	struct tnf_block_header h;
+	struct snapshot s;
+	struct model m;
+	uint32_t i;
+	bool used;
+
+	model_init(&m, 50, 1);
+	for (i = 10; i < 40; i++)
+		model_fill(&m, i, i);
+	model_take(&m, 30, 41);
+	for (i = 0; i < 100; i++)
+		model_record(&m, 30);
+	taken = &m;
+	take_after = _i;
+	ck_assert_int_eq(take(m.base, 50 * MODEL_BLOCK, &c, &s), SNAPSHOT_OK);
+	for (i = 10; i < 40; i++) {
+		ck_assert(model_check_copy(c.bytes + i * MODEL_BLOCK, &used));
+		memcpy(&h, c.bytes + i * MODEL_BLOCK, sizeof h);
+		ck_assert(!used || h.generation == (i == 30 ? 41 : i));
+		ck_assert(i != 30 || used == (s.blanked == 0));
+	}
 	free(c.bytes);
 	model_free(&m);
 }
@@ -327,7 +385,7 @@ write_more(void *arg)
 /* Events after the moment are not in the copy, even in a block that is. */
 START_TEST(after_the_moment)
 {
-	struct copy c = { .fail_at = -1, .moment = write_more };
+	struct copy c = { .fail_at = -1, .moment = write_more, .pieces = _i == 1 };
 	struct tnf_block_header h;
 	struct snapshot s;
 	struct model m;
@@ -365,9 +423,10 @@ main(void)
 	tcase_add_test(tc, bad_blocks);
 	tcase_add_loop_test(tc, failing_sink, 0, PUTS + 1);
 	tcase_add_test(tc, late_definitions);
-	tcase_add_test(tc, take_overs);
+	tcase_add_loop_test(tc, take_overs, 0, 2);
+	tcase_add_loop_test(tc, between_pieces, 0, 150);
 	tcase_add_test(tc, of_one_moment);
-	tcase_add_test(tc, after_the_moment);
+	tcase_add_loop_test(tc, after_the_moment, 0, 2);
 	tcase_set_timeout(tc, 60);
 	suite_add_tcase(suite, tc);
 	return check_run(suite);
