@@ -155,38 +155,57 @@ kp_renamed(struct kp *kp, void (*fn)(void *arg, pid_t tid, int64_t time,
 	    renamed_each, &c);
 }
 
-struct ran_call {
-	void	(*fn)(void *arg, pid_t pid, int64_t time, const char *path);
-	void	*arg;
-	int	 paths;			/* the map */
-	uint64_t number;		/* of the path that was looked up last */
-	struct kp_path path;
+/* A process runs a program from this time on, whose path has this number. */
+struct ran_row {
+	struct kp_renamed from;
+	uint64_t path;
 };
 
-static void
-ran_each(const void *key, void *value, void *arg)
-{
-	struct ran_call *c = arg;
-	const struct kp_renamed *r = key;
-	uint64_t number;
+struct ran {
+	struct ran_row *row;
+	size_t	 n;
+};
 
-	memcpy(&number, value, sizeof number);
-	if (number != c->number && bpf_map_lookup_elem(c->paths, &number, &c->path) != 0)
+COMPARE_BY(by_path, struct ran_row, path)
+
+static void
+ran_add(const void *key, void *value, void *arg)
+{
+	struct ran *all = arg;
+	struct ran_row *grown = tnf_grow(all->row, all->n, sizeof *grown);
+
+	if (grown == NULL)
 		return;
-	c->number = number;
-	c->path.text[sizeof c->path.text - 1] = '\0';
-	c->fn(c->arg, (pid_t)r->tid, (int64_t)r->time, c->path.text);
+	all->row = grown;
+	memcpy(&all->row[all->n].from, key, sizeof(struct kp_renamed));
+	memcpy(&all->row[all->n++].path, value, sizeof(uint64_t));
 }
 
+/* Many processes run few programs: each path is looked up once. */
 KP_EXPORT void
 kp_ran(struct kp *kp, void (*fn)(void *arg, pid_t pid, int64_t time, const char *path), void *arg)
 {
-	struct ran_call c = { .fn = fn, .arg = arg, .paths = kp_map_open(KP_PIN_PATHS, sizeof(uint64_t), sizeof(struct kp_path)) };
+	int paths = kp_map_open(KP_PIN_PATHS, sizeof(uint64_t), sizeof(struct kp_path));
+	struct ran all = { .n = 0 };
+	struct kp_path path;
+	const struct ran_row *r;
+	int found = -1;
 
-	if (c.paths < 0)
+	if (paths < 0)
 		return;
-	map_walk(KP_PIN_RAN, sizeof(struct kp_renamed), sizeof(uint64_t), ran_each, &c);
-	close(c.paths);
+	map_walk(KP_PIN_RAN, sizeof(struct kp_renamed), sizeof(uint64_t), ran_add, &all);
+	if (all.n > 0)
+		qsort(all.row, all.n, sizeof *all.row, by_path);
+	for (r = all.row; r < all.row + all.n; r++) {
+		if (r == all.row || r->path != r[-1].path)
+			found = bpf_map_lookup_elem(paths, &r->path, &path);
+		if (found != 0)
+			continue;
+		path.text[sizeof path.text - 1] = '\0';
+		fn(arg, (pid_t)r->from.tid, (int64_t)r->from.time, path.text);
+	}
+	free(all.row);
+	close(paths);
 }
 
 struct object_row {
