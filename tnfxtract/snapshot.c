@@ -88,14 +88,25 @@ struct aged {
 	uint32_t block;
 };
 
-static int
-by_age(const void *a, const void *b)
+/* Sorts by age, with 'other' of the same size; of one age the blocks stay in their order. */
+static void
+sort_by_age(struct aged *list, struct aged *other, uint32_t n)
 {
-	const struct aged *p = a, *q = b;
+	struct aged *from = list, *to = other, *swap;
+	uint32_t at[257], shift, i, d;
 
-	if (p->age != q->age)
-		return p->age < q->age ? -1 : 1;
-	return p->block > q->block ? -1 : p->block < q->block;
+	for (shift = 0; shift < 32; shift += 8) {
+		memset(at, 0, sizeof at);
+		for (i = 0; i < n; i++)
+			at[(from[i].age >> shift & 0xff) + 1]++;
+		for (d = 0; d < 256; d++)
+			at[d + 1] += at[d];
+		for (i = 0; i < n; i++)
+			to[at[from[i].age >> shift & 0xff]++] = from[i];
+		swap = from;
+		from = to;
+		to = swap;
+	}
 }
 
 /* Returns the number of blocks taken so far.  A buffer without an extension has no such count; the
@@ -117,7 +128,7 @@ sort_blocks(struct snapshot *s, struct aged *list)
 {
 	uint32_t taken = blocks_taken(s), n, used = 0, age, generation;
 
-	for (n = s->directory_end / s->block_size; n < s->block_count; n++) {
+	for (n = s->block_count; n-- > s->directory_end / s->block_size;) {
 		generation = tnf_live_look(&s->live, (uint64_t)n * s->block_size).generation;
 		if (generation == TNF_GENERATION_FREE || generation == TNF_GENERATION_TAG)
 			continue;
@@ -127,7 +138,7 @@ sort_blocks(struct snapshot *s, struct aged *list)
 		s->seen[n].generation = generation;
 		list[used++] = (struct aged){ age, n };
 	}
-	qsort(list, used, sizeof *list, by_age);
+	sort_by_age(list, list + s->block_count, used);
 	return used;
 }
 
@@ -372,7 +383,7 @@ snapshot_copy(struct snapshot *s, const struct snapshot_sink *sink)
 	enum snapshot_result r = SNAPSHOT_NO_MEMORY;
 	unsigned char *stage = aligned_alloc(4096, STAGE_SIZE);
 
-	struct aged *list = calloc(s->block_count, sizeof *list);
+	struct aged *list = calloc(s->block_count, 2 * sizeof *list);
 	s->seen = calloc(s->block_count, sizeof *s->seen);
 	s->result = calloc(s->block_count, sizeof *s->result);
 	if (stage != NULL && list != NULL && s->seen != NULL && s->result != NULL) {
