@@ -412,7 +412,7 @@ snapshot_copy(struct snapshot *s, const struct snapshot_sink *sink)
 
 #define CODE_END	0xffffffffff000000ull	/* larger values are negative errnos */
 
-#define SCAN_AT_ONCE	8
+#define SCAN_AT_ONCE	16
 
 static size_t
 addrs_find(const struct addrs *a, uint64_t v)
@@ -454,22 +454,22 @@ addrs_add(struct addrs *a, uint64_t v)
 	}
 }
 
-/* Four halves of words; the memory may hold any type. */
-typedef uint32_t halves __attribute__((vector_size(16), aligned(8), may_alias));
+/* Eight quarters of words; the memory may hold any type. */
+typedef uint16_t quarters __attribute__((vector_size(16), aligned(8), may_alias));
 
-/* True if none of these words is an address of code, as is usual; compares all upper halves
-   at once. */
+/* True if the upper quarter of none of these words is all ones, as it is of each address of code,
+   and of little else; compares all quarters at once. */
 static bool
-are_no_addresses(const unsigned char *word, uint64_t start)
+are_no_addresses(const unsigned char *word)
 {
-	const halves *h = (const void *)word;
-	const union { uint64_t word[2]; halves h; } upper = {
-		{ 0xffffffffull << 32, 0xffffffffull << 32 } };
-	union { halves h; uint64_t word[2]; } any = { .word = { 0, 0 } };
+	const quarters *q = (const void *)word;
+	const union { uint64_t word[2]; quarters q; } upper = {
+		{ 0xffffull << 48, 0xffffull << 48 } };
+	union { quarters q; uint64_t word[2]; } any = { .word = { 0, 0 } };
 
 	for (size_t i = 0; i < SCAN_AT_ONCE / 2; i++)
-		any.h |= (halves)(h[i] >= (uint32_t)(start >> 32));
-	any.h &= upper.h;
+		any.q |= (quarters)(q[i] == 0xffff);
+	any.q &= upper.q;
 	return (any.word[0] | any.word[1]) == 0;
 }
 
@@ -477,14 +477,16 @@ void
 addrs_scan(struct addrs *a, const unsigned char *block, size_t valid)
 {
 	const volatile uint64_t *word = (const void *)block;
-	size_t i, n = valid / sizeof *word;
+	size_t i, end, n = valid / sizeof *word;
 	uint64_t v, last = 0;
 
-	for (i = 0; i < n; i++) {
-		while (i + SCAN_AT_ONCE <= n && are_no_addresses(block + i * sizeof *word, a->start))
-			i += SCAN_AT_ONCE;
-		if (i < n && (v = word[i]) - a->start < CODE_END - a->start && v != last)
-			addrs_add(a, last = v);
+	for (i = 0; i < n; i = end) {
+		end = i + SCAN_AT_ONCE < n ? i + SCAN_AT_ONCE : n;
+		if (end == i + SCAN_AT_ONCE && are_no_addresses(block + i * sizeof *word))
+			continue;
+		for (; i < end; i++)
+			if ((v = word[i]) - a->start < CODE_END - a->start && v != last)
+				addrs_add(a, last = v);
 	}
 }
 
