@@ -2,6 +2,8 @@
  * out.c - buffered output with fast numbers.
  */
 #include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -11,27 +13,23 @@
 int
 tnf_out_init(struct out *o, int fd)
 {
+	*o = (struct out){ .fd = fd };
 	if ((o->base = malloc(OUT_SIZE)) == NULL)
 		return ENOMEM;
 	/* A pipe as large: we and the reader wait less for each other. */
 	fcntl(fd, F_SETPIPE_SZ, OUT_SIZE);
 	o->p = o->base;
 	o->limit = o->base + OUT_SIZE - OUT_MARGIN;
-	o->fd = fd;
-	o->error = 0;
-	o->escape = false;
 	return 0;
 }
 
 void
 tnf_out_memory(struct out *o)
 {
+	*o = (struct out){ .fd = -1 };
 	o->base = tnf_xreallocarray(NULL, OUT_FIRST, 1);
 	o->p = o->base;
 	o->limit = o->base + OUT_FIRST - OUT_MARGIN;
-	o->fd = -1;
-	o->error = 0;
-	o->escape = false;
 }
 
 void
@@ -42,20 +40,134 @@ tnf_out_again(struct out *o)
 	o->p = o->base;
 }
 
-static void
-write_all(struct out *o, const char *s, size_t n)
+/* Writes all; 0 or an errno. */
+static int
+write_all(int fd, const char *s, size_t n)
 {
 	ssize_t done;
 
-	while (n > 0 && o->error == 0) {
-		done = write(o->fd, s, n);
+	while (n > 0) {
+		done = write(fd, s, n);
 		if (done < 0 && errno != EINTR)
-			o->error = errno;
+			return errno;
 		if (done > 0) {
 			s += done;
 			n -= (size_t)done;
 		}
 	}
+	return 0;
+}
+
+/*
+ * A thread of its own writes a full buffer while the output fills another one: of the time for a line of
+ * text, the kernel's copy into a pipe is a third.
+ */
+struct out_writer {
+	pthread_t	 thread;
+	pthread_mutex_t	 lock;
+	pthread_cond_t	 change;	/* of the members below, which the lock protects */
+	char		*buffer;	/* the one that is not filled */
+	size_t		 n;		/* bytes in it that are to be written; 0: none */
+	int		 error;		/* errno of the first failure; nothing is written from then on */
+	bool		 over;		/* nothing will follow */
+	int		 fd;
+};
+
+static void *
+writer_run(void *arg)
+{
+	struct out_writer *w = arg;
+
+	pthread_mutex_lock(&w->lock);
+	while (w->n > 0 || !w->over) {
+		if (w->n == 0) {
+			pthread_cond_wait(&w->change, &w->lock);
+			continue;
+		}
+		if (w->error == 0) {
+			pthread_mutex_unlock(&w->lock);
+			int error = write_all(w->fd, w->buffer, w->n);
+			pthread_mutex_lock(&w->lock);
+			w->error = error;
+		}
+		w->n = 0;
+		pthread_cond_signal(&w->change);
+	}
+	pthread_mutex_unlock(&w->lock);
+	return NULL;
+}
+
+/* Starts the thread.  If that fails, the output goes on without one. */
+static void
+writer_start(struct out *o)
+{
+	struct out_writer *w = calloc(1, sizeof(*w));
+	sigset_t most, old;
+
+	o->beside = false;
+	if (w == NULL)
+		return;
+	w->fd = o->fd;
+	pthread_mutex_init(&w->lock, NULL);
+	pthread_cond_init(&w->change, NULL);
+	/* Signals are for the program's own thread, except that of a pipe whose reader has gone. */
+	sigfillset(&most);
+	sigdelset(&most, SIGPIPE);
+	pthread_sigmask(SIG_SETMASK, &most, &old);
+	if ((w->buffer = malloc(OUT_SIZE)) != NULL &&
+	    pthread_create(&w->thread, NULL, writer_run, w) == 0)
+		o->writer = w;
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	if (o->writer == NULL) {
+		free(w->buffer);
+		free(w);
+	}
+}
+
+/* Waits until the thread has written all that it was given.  Afterwards the caller holds its lock. */
+static void
+writer_wait(struct out *o)
+{
+	struct out_writer *w = o->writer;
+
+	pthread_mutex_lock(&w->lock);
+	while (w->n > 0)
+		pthread_cond_wait(&w->change, &w->lock);
+	if (o->error == 0)
+		o->error = w->error;
+}
+
+static void
+writer_give(struct out *o)
+{
+	struct out_writer *w = o->writer;
+	char *spare;
+
+	writer_wait(o);
+	spare = w->buffer;
+	w->buffer = o->base;
+	w->n = (size_t)(o->p - o->base);
+	pthread_cond_signal(&w->change);
+	pthread_mutex_unlock(&w->lock);
+	o->base = o->p = spare;
+	o->limit = o->base + OUT_SIZE - OUT_MARGIN;
+}
+
+static void
+writer_end(struct out *o)
+{
+	struct out_writer *w = o->writer;
+
+	writer_wait(o);
+	w->over = true;
+	pthread_cond_signal(&w->change);
+	pthread_mutex_unlock(&w->lock);
+	pthread_join(w->thread, NULL);
+	pthread_cond_destroy(&w->change);
+	pthread_mutex_destroy(&w->lock);
+	free(w->buffer);
+	free(w);
+	o->writer = NULL;
 }
 
 /* In memory the buffer grows instead. */
@@ -71,13 +183,31 @@ out_grow(struct out *o)
 }
 
 void
-tnf_out_flush(struct out *o)
+tnf_out_full(struct out *o)
 {
 	if (o->fd < 0) {
 		out_grow(o);
 		return;
 	}
-	write_all(o, o->base, (size_t)(o->p - o->base));
+	if (o->beside)
+		writer_start(o);
+	if (o->writer != NULL)
+		writer_give(o);
+	else
+		tnf_out_flush(o);
+}
+
+void
+tnf_out_flush(struct out *o)
+{
+	if (o->fd < 0)
+		return;
+	if (o->writer != NULL) {
+		writer_wait(o);
+		pthread_mutex_unlock(&o->writer->lock);
+	}
+	if (o->error == 0)
+		o->error = write_all(o->fd, o->base, (size_t)(o->p - o->base));
 	o->p = o->base;
 }
 
@@ -86,8 +216,9 @@ tnf_out_close(struct out *o)
 {
 	if (o->base == NULL)
 		return 0;
-	if (o->fd >= 0)
-		tnf_out_flush(o);
+	tnf_out_flush(o);
+	if (o->writer != NULL)
+		writer_end(o);
 	free(o->base);
 	o->base = NULL;
 	return o->error;

@@ -106,6 +106,8 @@ digits_ms16(char *p, uint64_t ns)
 #define OUT_FIRST	(4u << 10)	/* in memory, where it grows: most texts are short */
 #define OUT_MARGIN	512u	/* what the small ones below may write unasked */
 
+struct out_writer;
+
 struct out {
 	char	*p;		/* next byte */
 	char	*limit;		/* past it, make room */
@@ -113,12 +115,15 @@ struct out {
 	int	 fd;		/* -1: keeps everything in memory */
 	int	 error;		/* errno of the first failure, or 0 */
 	bool	 escape;	/* a terminal shows this: text of others is written printable */
+	bool	 beside;	/* a thread may write full buffers while the next is filled */
+	struct out_writer *writer;	/* that thread; NULL: none yet */
 };
 
 int  tnf_out_init(struct out *, int fd);	/* 0 or an errno */
 void tnf_out_memory(struct out *);		/* fd -1, or the end of the program */
 void tnf_out_again(struct out *);		/* in memory: empty; all zero becomes such an output */
-void tnf_out_flush(struct out *);
+void tnf_out_full(struct out *);		/* makes room for OUT_MARGIN bytes */
+void tnf_out_flush(struct out *);		/* all is written when this returns */
 int  tnf_out_close(struct out *);		/* flushes, frees; 0 or the errno */
 
 /* Room for OUT_MARGIN bytes; called by the functions that write. */
@@ -126,7 +131,7 @@ static inline void
 out_room(struct out *o)
 {
 	if (__builtin_expect(o->p > o->limit, 0))
-		tnf_out_flush(o);
+		tnf_out_full(o);
 }
 
 static inline void

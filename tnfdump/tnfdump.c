@@ -229,6 +229,7 @@ main(int argc, char **argv)
 	if ((err = tnf_out_init(&d.out, fd)) != 0)
 		dump_fatal(&d, "%s", strerror(err));
 	d.out.escape = isatty(fd);
+	d.out.beside = !d.out.escape && d.follow == NULL;
 	if (d.raw || d.diff)
 		output_empty(&d, paths, fd);
 	if (d.raw) {

@@ -1,8 +1,11 @@
 /*
  * out.c - numbers are written as printf(3) writes them, at every number of digits; texts of
- * every length; an output that nobody reads.
+ * every length, written by a thread, too; an output that nobody reads.
  */
+#include <sys/stat.h>
+
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
@@ -200,6 +203,64 @@ START_TEST(texts)
 }
 END_TEST
 
+#define BUFFERS	5u
+
+/* Fills BUFFERS and a half with numbers. */
+static void
+fill(struct out *f)
+{
+	for (uint32_t i = 0; i < BUFFERS * OUT_SIZE / 4 + OUT_SIZE / 8; i++)
+		tnf_out_bytes(f, (const char *)&i, sizeof(i));
+}
+
+/* A thread writes: the file gets all bytes in their order, and has them when a flush returns. */
+START_TEST(beside)
+{
+	FILE *file = tmpfile();
+	struct out f;
+	uint32_t n = 0, v;
+	struct stat st;
+
+	ck_assert_int_eq(tnf_out_init(&f, fileno(file)), 0);
+	f.beside = true;
+	fill(&f);
+	ck_assert_ptr_nonnull(f.writer);
+	tnf_out_flush(&f);
+	ck_assert_int_eq(fstat(fileno(file), &st), 0);
+	ck_assert_int_eq(st.st_size, BUFFERS * OUT_SIZE + OUT_SIZE / 2);
+	fill(&f);
+	ck_assert_int_eq(tnf_out_close(&f), 0);
+	rewind(file);
+	for (; fread(&v, sizeof(v), 1, file) == 1; n++)
+		if (v != n % (BUFFERS * OUT_SIZE / 4 + OUT_SIZE / 8))
+			ck_abort_msg("%u: %u", n, v);
+	ck_assert_uint_eq(n, 2 * (BUFFERS * OUT_SIZE / 4 + OUT_SIZE / 8));
+	fclose(file);
+}
+END_TEST
+
+/* Errors of the thread are the output's: the disk is full, and the reader has gone. */
+START_TEST(beside_fails)
+{
+	int fd = open("/dev/full", O_WRONLY), ends[2];
+	struct out f;
+
+	ck_assert_int_eq(tnf_out_init(&f, fd), 0);
+	f.beside = true;
+	fill(&f);
+	ck_assert_int_eq(f.error, ENOSPC);
+	ck_assert_int_eq(tnf_out_close(&f), ENOSPC);
+	close(fd);
+	ck_assert_int_eq(pipe(ends), 0);
+	close(ends[0]);
+	ck_assert_int_eq(tnf_out_init(&f, ends[1]), 0);
+	f.beside = true;
+	fill(&f);
+	ck_assert_int_eq(tnf_out_close(&f), EPIPE);
+	close(ends[1]);
+}
+END_TEST
+
 /* In memory it grows, and keeps what was there. */
 START_TEST(growing)
 {
@@ -226,6 +287,8 @@ main(void)
 	tcase_add_test(t, times);
 	tcase_add_test(t, doubles);
 	tcase_add_test(t, texts);
+	tcase_add_test(t, beside);
+	tcase_add_test(t, beside_fails);
 	tcase_add_test(t, growing);
 	signal(SIGPIPE, SIG_IGN);
 	suite_add_tcase(s, t);
