@@ -97,7 +97,10 @@ digits_wide(char *p, uint64_t v, unsigned width)
 static inline char *
 digits_ms16(char *p, uint64_t ns)
 {
-	p = digits_wide(p, ns / 1000000, 9);
+	if (ns >= 1000000)
+		p = digits_wide(p, ns / 1000000, 9);
+	else
+		p = (char *)memcpy(p, "        0", 9) + 9;
 	*p++ = '.';
 	return digits_last(p, ns % 1000000, 6);
 }

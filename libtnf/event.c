@@ -199,11 +199,14 @@ check_header(struct walk *w, uint32_t off)
 
 	if (t == NULL)
 		return bad_at(w, off, f->cause, f->why);
+	if (t == f->block_type)
+		return WALK_RECORD;
 	if (strcmp(t->pub.name, "tnf_block_header") != 0)
 		return bad_at(w, off, t->pos, "it has no block header");
 	if (t->pub.size != f->block_header_size)
 		return bad_at(w, off, t->pos,
 		    "the file's header and the type tnf_block_header disagree");
+	f->block_type = t;
 	return WALK_RECORD;
 }
 

@@ -256,6 +256,7 @@ struct tnf_file {
 	uint32_t	 generation_shift;
 
 	struct type_table *types;
+	const struct type *block_type;	/* of block headers that were found right; or NULL */
 	struct sched_cache *scheds;
 	struct arena	 arena;		/* types and their names */
 	const char	*why;		/* of the last failure; static text */
@@ -324,13 +325,20 @@ file_generation(const struct tnf_file *f, uint32_t off)
 	return bytes_u32(&f->bytes, (uint64_t)off + 4);
 }
 
+/* The bytes alone that are committed in the block there. */
+static inline uint32_t
+file_used(const struct tnf_file *f, uint32_t off)
+{
+	return bytes_u16(&f->bytes, (uint64_t)off + 8);
+}
+
 static inline struct block
 file_block(const struct tnf_file *f, uint32_t off)
 {
 	return (struct block){
 		.off = off,
 		.generation = file_generation(f, off),
-		.used = bytes_u16(&f->bytes, (uint64_t)off + 8),
+		.used = file_used(f, off),
 	};
 }
 

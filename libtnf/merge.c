@@ -176,7 +176,7 @@ open_push(struct merge *m, struct cursor *c)
 
 /* Goes to the next event in the order of the file.  Passes over damage, which was counted when the
    block was scanned. */
-static bool
+static inline bool
 next_in_file(struct cursor *c)
 {
 	enum walk_status r;
@@ -209,12 +209,11 @@ next_sorted(struct cursor *c)
 	return false;
 }
 
-static bool
+static inline bool
 cursor_next(struct cursor *c)
 {
 	/* A writer has taken the block again: its other events belong to another lap. */
-	if (file_block(c->walk.file, c->walk.block).generation !=
-	    c->walk.generation) {
+	if (file_generation(c->walk.file, c->walk.block) != c->walk.generation) {
 		if (c->order != NULL ? c->at < c->n_order :
 		    c->walk.next < c->walk.end)
 			tnf_follow_lost(c->walk.file, c->walk.block,
@@ -376,7 +375,7 @@ open_blocks(struct merge *m)
 }
 
 /* Moves past the event that was handed out last, which is on top. */
-static void
+static inline void
 merge_advance(struct merge *m)
 {
 	struct cursor *c = m->open[0];
@@ -398,7 +397,7 @@ top_is_gone(const struct merge *m)
 {
 	const struct walk *w = &m->open[0]->walk;
 
-	if (w->file->seen == NULL || file_block(w->file, w->block).generation == w->generation)
+	if (w->file->seen == NULL || file_generation(w->file, w->block) == w->generation)
 		return false;
 	tnf_follow_lost(w->file, w->block, w->generation);
 	return true;

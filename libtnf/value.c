@@ -200,9 +200,8 @@ tnf_members_sound(const struct walk *w)
 static bool
 read_near(const struct tnf_file *f, uint32_t ref, struct tnf_value *v)
 {
-	struct block b = file_block(f, file_block_off(f, ref));
-	uint32_t pos, size;
-	const struct type *t = text_near(f, b.off, b.off + b.used, ref, &pos, &size);
+	uint32_t block = file_block_off(f, ref), pos, size;
+	const struct type *t = text_near(f, block, block + file_used(f, block), ref, &pos, &size);
 
 	if (t == NULL)
 		return false;
@@ -211,7 +210,19 @@ read_near(const struct tnf_file *f, uint32_t ref, struct tnf_value *v)
 	return true;
 }
 
-static void
+/* Reads a member that is a reference.  This is apart so that the way of the others stays short. */
+static void __attribute__((noinline))
+read_referred(struct tnf_file *f, uint64_t pos, const struct tnf_type *t,
+    struct tnf_value *v)
+{
+	if (read_near(f, (uint32_t)pos, v) || read_record(f, pos, v) == REF_OK)
+		return;
+	v->null = true;
+	v->kind = t->kind;
+	memset(&v->u, 0, sizeof v->u);
+}
+
+static inline void
 read_value(struct tnf_file *f, uint64_t pos, const struct tnf_type *t,
     struct tnf_value *v)
 {
@@ -220,11 +231,8 @@ read_value(struct tnf_file *f, uint64_t pos, const struct tnf_type *t,
 	v->kind = t->kind;
 	if (type_has(type_of_pub(t), PROP(INLINE)))
 		value_read_scalar(&f->bytes, pos, t, v);
-	else if (!read_near(f, (uint32_t)pos, v) && read_record(f, pos, v) != REF_OK) {
-		v->null = true;
-		v->kind = t->kind;
-		memset(&v->u, 0, sizeof v->u);
-	}
+	else
+		read_referred(f, pos, t, v);
 }
 
 TNF_API bool

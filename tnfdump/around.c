@@ -94,8 +94,6 @@ around_feed(struct dump *d, const struct tnf_event *ev)
 	struct pair_slice slice;
 	int32_t pid;
 
-	if (r == NULL)
-		return;
 	if (r->stream != d->stream)
 		around_begin(r, d);
 	key.host = tnf_file_host(ev->file);

@@ -70,7 +70,8 @@ pipeline_filter(struct dump *d, const struct tnf_event *ev)
 		return false;
 	pipeline_machine(d, ev->file);
 	current_feed(d, ev);
-	around_feed(d, ev);
+	if (d->around != NULL)
+		around_feed(d, ev);
 	for (const struct filter *f = d->filters; f != NULL; f = f->next)
 		if (keep == KEEP_ALL || (d->output->all && (keep & f->asks) != 0)) {
 			if (!f->keep(f->arg, ev))

@@ -84,7 +84,7 @@ text_begin(struct dump *d)
 	return 0;
 }
 
-/* Makes a label: a name as print_chars() prints it, between two constants. */
+/* Makes a label for out_made(): a name as print_chars() prints it, between two constants. */
 static struct label
 make_label(const struct dump *d, const char *before, const char *name,
     const char *behind)
@@ -98,8 +98,7 @@ make_label(const struct dump *d, const char *before, const char *name,
 	print_name(&m, name);
 	out_str(&m, behind);
 	l.len = out_size(&m);
-	l.text = tnf_xstrndup(m.base, l.len);
-	tnf_out_close(&m);
+	l.text = tnf_xreallocarray(m.base, l.len + OUT_BEHIND, 1);
 	return l;
 }
 
@@ -208,17 +207,6 @@ put_columns(struct dump *d, const struct tnf_event *ev)
 	d->out.p = p + s->thread_len;
 }
 
-static inline void
-text_put_label(struct out *o, const struct label *l)
-{
-	if (l->len <= 32) {
-		out_room(o);
-		memcpy(o->p, l->text, l->len);
-		o->p += l->len;
-	} else
-		tnf_out_bytes(o, l->text, l->len);
-}
-
 static void
 text_put_member(struct dump *d, const struct tnf_event *ev,
     const struct tnf_value *v)
@@ -258,9 +246,9 @@ text_event(struct dump *d, const struct tnf_event *ev)
 	if (d->events == 0)
 		out_lit(&d->out, header);
 	put_columns(d, ev);
-	text_put_label(&d->out, &l->name);
+	out_made(&d->out, l->name.text, l->name.len);
 	for (unsigned i = 0; tnf_event_value(ev, i, &v); i++) {
-		text_put_label(&d->out, &l->members[i]);
+		out_made(&d->out, l->members[i].text, l->members[i].len);
 		text_put_member(d, ev, &v);
 	}
 	out_char(&d->out, '\n');
