@@ -229,7 +229,7 @@ softirqs()	# ROUND
 	calls=$_calls
 }
 
-while another 90; do
+while another 330; do
 	blocks $round
 	faults $round
 	softirqs $round

@@ -62,7 +62,7 @@ write_all(int fd, const char *s, size_t n)
  * A thread of its own writes a full buffer while the output fills another one: of the time for a line of
  * text, the kernel's copy into a pipe is a third.
  */
-struct out_writer {
+struct out_thread {
 	pthread_t	 thread;
 	pthread_mutex_t	 lock;
 	pthread_cond_t	 change;	/* of the members below, which the lock protects */
@@ -74,100 +74,100 @@ struct out_writer {
 };
 
 static void *
-writer_run(void *arg)
+out_thread_run(void *arg)
 {
-	struct out_writer *w = arg;
+	struct out_thread *t = arg;
 
-	pthread_mutex_lock(&w->lock);
-	while (w->n > 0 || !w->over) {
-		if (w->n == 0) {
-			pthread_cond_wait(&w->change, &w->lock);
+	pthread_mutex_lock(&t->lock);
+	while (t->n > 0 || !t->over) {
+		if (t->n == 0) {
+			pthread_cond_wait(&t->change, &t->lock);
 			continue;
 		}
-		if (w->error == 0) {
-			pthread_mutex_unlock(&w->lock);
-			int error = write_all(w->fd, w->buffer, w->n);
-			pthread_mutex_lock(&w->lock);
-			w->error = error;
+		if (t->error == 0) {
+			pthread_mutex_unlock(&t->lock);
+			int error = write_all(t->fd, t->buffer, t->n);
+			pthread_mutex_lock(&t->lock);
+			t->error = error;
 		}
-		w->n = 0;
-		pthread_cond_signal(&w->change);
+		t->n = 0;
+		pthread_cond_signal(&t->change);
 	}
-	pthread_mutex_unlock(&w->lock);
+	pthread_mutex_unlock(&t->lock);
 	return NULL;
 }
 
 /* Starts the thread.  If that fails, the output goes on without one. */
 static void
-writer_start(struct out *o)
+out_thread_start(struct out *o)
 {
-	struct out_writer *w = calloc(1, sizeof(*w));
+	struct out_thread *t = calloc(1, sizeof(*t));
 	sigset_t most, old;
 
 	o->beside = false;
-	if (w == NULL)
+	if (t == NULL)
 		return;
-	w->fd = o->fd;
-	pthread_mutex_init(&w->lock, NULL);
-	pthread_cond_init(&w->change, NULL);
+	t->fd = o->fd;
+	pthread_mutex_init(&t->lock, NULL);
+	pthread_cond_init(&t->change, NULL);
 	/* Signals are for the program's own thread, except that of a pipe whose reader has gone. */
 	sigfillset(&most);
 	sigdelset(&most, SIGPIPE);
 	pthread_sigmask(SIG_SETMASK, &most, &old);
-	if ((w->buffer = malloc(OUT_SIZE)) != NULL &&
-	    pthread_create(&w->thread, NULL, writer_run, w) == 0)
-		o->writer = w;
+	if ((t->buffer = malloc(OUT_SIZE)) != NULL &&
+	    pthread_create(&t->thread, NULL, out_thread_run, t) == 0)
+		o->thread = t;
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	if (o->writer == NULL) {
-		free(w->buffer);
-		free(w);
+	if (o->thread == NULL) {
+		free(t->buffer);
+		free(t);
 	}
 }
 
 /* Waits until the thread has written all that it was given.  Afterwards the caller holds its lock. */
 static void
-writer_wait(struct out *o)
+out_thread_wait(struct out *o)
 {
-	struct out_writer *w = o->writer;
+	struct out_thread *t = o->thread;
 
-	pthread_mutex_lock(&w->lock);
-	while (w->n > 0)
-		pthread_cond_wait(&w->change, &w->lock);
+	pthread_mutex_lock(&t->lock);
+	while (t->n > 0)
+		pthread_cond_wait(&t->change, &t->lock);
 	if (o->error == 0)
-		o->error = w->error;
+		o->error = t->error;
 }
 
 static void
-writer_give(struct out *o)
+out_thread_give(struct out *o)
 {
-	struct out_writer *w = o->writer;
+	struct out_thread *t = o->thread;
 	char *spare;
 
-	writer_wait(o);
-	spare = w->buffer;
-	w->buffer = o->base;
-	w->n = (size_t)(o->p - o->base);
-	pthread_cond_signal(&w->change);
-	pthread_mutex_unlock(&w->lock);
+	out_thread_wait(o);
+	spare = t->buffer;
+	t->buffer = o->base;
+	t->n = (size_t)(o->p - o->base);
+	pthread_cond_signal(&t->change);
+	pthread_mutex_unlock(&t->lock);
 	o->base = o->p = spare;
 	o->limit = o->base + OUT_SIZE - OUT_MARGIN;
 }
 
 static void
-writer_end(struct out *o)
+out_thread_end(struct out *o)
 {
-	struct out_writer *w = o->writer;
+	struct out_thread *t = o->thread;
 
-	writer_wait(o);
-	w->over = true;
-	pthread_cond_signal(&w->change);
-	pthread_mutex_unlock(&w->lock);
-	pthread_join(w->thread, NULL);
-	pthread_cond_destroy(&w->change);
-	pthread_mutex_destroy(&w->lock);
-	free(w->buffer);
-	free(w);
-	o->writer = NULL;
+	out_thread_wait(o);
+	t->over = true;
+	pthread_cond_signal(&t->change);
+	pthread_mutex_unlock(&t->lock);
+	pthread_join(t->thread, NULL);
+	pthread_cond_destroy(&t->change);
+	pthread_mutex_destroy(&t->lock);
+	free(t->buffer);
+	free(t);
+	o->thread = NULL;
 }
 
 /* In memory the buffer grows instead. */
@@ -190,9 +190,9 @@ tnf_out_full(struct out *o)
 		return;
 	}
 	if (o->beside)
-		writer_start(o);
-	if (o->writer != NULL)
-		writer_give(o);
+		out_thread_start(o);
+	if (o->thread != NULL)
+		out_thread_give(o);
 	else
 		tnf_out_flush(o);
 }
@@ -202,9 +202,9 @@ tnf_out_flush(struct out *o)
 {
 	if (o->fd < 0)
 		return;
-	if (o->writer != NULL) {
-		writer_wait(o);
-		pthread_mutex_unlock(&o->writer->lock);
+	if (o->thread != NULL) {
+		out_thread_wait(o);
+		pthread_mutex_unlock(&o->thread->lock);
 	}
 	if (o->error == 0)
 		o->error = write_all(o->fd, o->base, (size_t)(o->p - o->base));
@@ -217,8 +217,8 @@ tnf_out_close(struct out *o)
 	if (o->base == NULL)
 		return 0;
 	tnf_out_flush(o);
-	if (o->writer != NULL)
-		writer_end(o);
+	if (o->thread != NULL)
+		out_thread_end(o);
 	free(o->base);
 	o->base = NULL;
 	return o->error;

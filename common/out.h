@@ -109,7 +109,7 @@ digits_ms16(char *p, uint64_t ns)
 #define OUT_FIRST	(4u << 10)	/* in memory, where it grows: most texts are short */
 #define OUT_MARGIN	512u	/* what the small ones below may write unasked */
 
-struct out_writer;
+struct out_thread;
 
 struct out {
 	char	*p;		/* next byte */
@@ -119,7 +119,7 @@ struct out {
 	int	 error;		/* errno of the first failure, or 0 */
 	bool	 escape;	/* a terminal shows this: text of others is written printable */
 	bool	 beside;	/* a thread may write full buffers while the next is filled */
-	struct out_writer *writer;	/* that thread; NULL: none yet */
+	struct out_thread *thread;	/* that thread; NULL: none yet */
 };
 
 int  tnf_out_init(struct out *, int fd);	/* 0 or an errno */

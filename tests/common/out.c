@@ -224,7 +224,7 @@ START_TEST(beside)
 	ck_assert_int_eq(tnf_out_init(&f, fileno(file)), 0);
 	f.beside = true;
 	fill(&f);
-	ck_assert_ptr_nonnull(f.writer);
+	ck_assert_ptr_nonnull(f.thread);
 	tnf_out_flush(&f);
 	ck_assert_int_eq(fstat(fileno(file), &st), 0);
 	ck_assert_int_eq(st.st_size, BUFFERS * OUT_SIZE + OUT_SIZE / 2);
