@@ -249,14 +249,20 @@ is_restorer(const struct calls *c, uintptr_t address)
 }
 
 static void
-find_addresses(struct calls *c)
+find_linker(struct calls *c)
 {
 	uintptr_t base = tnfctl_auxv_get(c->h->pid, AT_BASE);
-	struct tnf_process_control control;
-	const struct mapping *m;
 
 	if (base != 0)
 		c->linker = find_exec(&c->maps, tnf_maps_find(&c->maps, base));
+}
+
+static void
+find_addresses(struct calls *c)
+{
+	struct tnf_process_control control;
+	const struct mapping *m;
+
 	if (c->h->control != 0 &&
 	    (m = tnf_maps_find(&c->maps, c->h->control)) != NULL && m->inode != 0)
 		c->library = find_exec(&c->maps, tnf_maps_file_start(&c->maps, m));
@@ -384,6 +390,13 @@ try_us(long i)
 	    (shift < TRY_SHIFT_MAX ? shift : TRY_SHIFT_MAX);
 }
 
+static const char *
+no_thread(const struct calls *c)
+{
+	return all_confined(c) ? confined : "no thread of it came to a place "
+	    "where it surely holds no lock";
+}
+
 /* Lets the target run until one of its threads can make a call. */
 static const char *
 await_thread(struct calls *c, struct thread **ret)
@@ -400,8 +413,7 @@ await_thread(struct calls *c, struct thread **ret)
 		if (c->p->gone || c->p->n == 0 || c->p->event != PROC_NOTHING)
 			return result_message(c, REMOTE_ENDED);
 	}
-	return all_confined(c) ? confined : "no thread of it came to a place "
-	    "where it surely holds no lock";
+	return no_thread(c);
 }
 
 static const char *
@@ -439,6 +451,18 @@ call_on_pad(struct calls *c, struct call *call)
 	return why;
 }
 
+/* True if the process has only one thread, and that is in the linker: so it is with a program that
+   we have started, until its first own instruction. */
+static bool
+is_in_linker(const struct calls *c)
+{
+	uintptr_t ip, sp;
+	long call;
+
+	return c->p->n == 1 && tnfctl_arch_where(c->p, &c->p->threads[0], &ip, &sp, &call) &&
+	    is_inside(c->linker, ip);
+}
+
 const char *
 tnfctl_call_begin(struct calls *c, tnfctl_handle_t *h, int tries)
 {
@@ -450,6 +474,10 @@ tnfctl_call_begin(struct calls *c, tnfctl_handle_t *h, int tries)
 	*c = (struct calls){ .h = h, .p = direct_proc(h), .tries = tries };
 	if (tnf_maps_read(h->pid, &c->maps) != 0)
 		return "its memory map cannot be read";
+	find_linker(c);
+	/* The search for the functions reads the C library's file. */
+	if (tries == 1 && is_in_linker(c))
+		return no_thread(c);
 	find_addresses(c);
 	if ((why = find_obstacle(c)) != NULL)
 		return why;
