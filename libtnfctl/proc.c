@@ -264,6 +264,7 @@ void
 tnfctl_proc_stop(struct proc *p)
 {
 	int64_t now = clock_ns(CLOCK_MONOTONIC), end = now + STOP_NS, look = now + ABSENT_NS;
+	unsigned int pauses = 0;
 
 	while (!p->gone) {
 		ask_all(p);
@@ -273,7 +274,7 @@ tnfctl_proc_stop(struct proc *p)
 		}
 		if (all_stopped(p))
 			return;
-		usleep(PAUSE_US);
+		tnfctl_proc_pause(pauses++);
 		if ((now = clock_ns(CLOCK_MONOTONIC)) > look) {
 			find_absent(p, now > end);
 			look = now + ABSENT_NS;
