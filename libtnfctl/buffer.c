@@ -255,6 +255,24 @@ buffer_bring(tnfctl_handle_t *h, int fd, const struct place *p, unsigned int byt
 	return err;
 }
 
+void
+tnfctl_buffer_drop_replaced(tnfctl_handle_t *h)
+{
+	if (h->replaced >= 0)
+		close(h->replaced);
+	h->replaced = -1;
+}
+
+/* Holds the file whose name the new one gets.  The kernel frees a file's blocks when nobody holds
+   the file any more, which takes as long as it took to reserve them: that can be done when the target
+   runs again. */
+static void
+hold_replaced(tnfctl_handle_t *h, const struct place *p)
+{
+	tnfctl_buffer_drop_replaced(h);
+	h->replaced = openat(p->dir, p->base, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+}
+
 static tnfctl_errcode_t
 create_and_bring(tnfctl_handle_t *h, struct place *p, unsigned int bytes)
 {
@@ -264,6 +282,7 @@ create_and_bring(tnfctl_handle_t *h, struct place *p, unsigned int bytes)
 
 	if (err != TNFCTL_ERR_NONE)
 		return err;
+	hold_replaced(h, p);
 	if ((error = buffer_create_file(p, bytes, h->fill, &fd)) != 0)
 		return cannot_create(error, p->path, bytes);
 	err = buffer_bring(h, fd, p, bytes);

@@ -202,7 +202,7 @@ static const struct target_ops direct_ops = {
 void
 tnfctl_direct_borrow(struct proc *p, tnfctl_handle_t *ret)
 {
-	*ret = (tnfctl_handle_t){ .ops = &direct_ops, .priv = p, .pid = p->pid };
+	*ret = (tnfctl_handle_t){ .ops = &direct_ops, .priv = p, .pid = p->pid, .replaced = -1 };
 }
 
 static tnfctl_errcode_t

@@ -442,8 +442,11 @@ events_run(struct run *r, tnfctl_event_t *ret, tnfctl_handle_t **child)
 			return tnfctl_error_set_errno(error, "wait for process %d",
 			    (int)r->h[0]->pid);
 		/* An event may be left over from the last time. */
-		if (!any_has_news(r))
+		if (!any_has_news(r)) {
+			for (size_t i = 0; i < r->n; i++)
+				tnfctl_buffer_drop_replaced(r->h[i]);
 			run_until_event(r);
+		}
 		watch_stop(&r->watch);
 		if (r->interrupted)
 			stop_all(r);

@@ -14,6 +14,7 @@ tnfctl_handle_new(const struct target_ops *ops, pid_t pid)
 		return NULL;
 	h->ops = ops;
 	h->pid = pid;
+	h->replaced = -1;
 	return h;
 }
 
@@ -56,7 +57,7 @@ tnfctl_handle_empty(tnfctl_handle_t *h)
 	tnf_map_free(&h->pooled);
 	free(h->trace_file);
 	*h = (tnfctl_handle_t){ .ops = h->ops, .priv = h->priv, .pid = h->pid,
-	    .given = h->given, .given_size = h->given_size };
+	    .given = h->given, .given_size = h->given_size, .replaced = h->replaced };
 }
 
 void
@@ -64,6 +65,7 @@ tnfctl_handle_free(tnfctl_handle_t *h)
 {
 	if (h != NULL) {
 		tnfctl_handle_empty(h);
+		tnfctl_buffer_drop_replaced(h);
 		free(h->given);
 	}
 	free(h);

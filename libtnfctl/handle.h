@@ -153,6 +153,7 @@ struct tnfctl_handle {
 	size_t		trace_size;
 	char		*given;		/* the file that we have given it, or NULL */
 	size_t		given_size;
+	int		replaced;	/* the file that had its name, or -1 */
 	size_t		trace_min;
 	bool		fill;		/* the next file stops when it is full */
 	bool		gone;		/* exited, killed or exec'd */
@@ -173,6 +174,9 @@ bool	tnfctl_probe_is_kernels(const tnfctl_probe_t *);
 tnfctl_handle_t *tnfctl_handle_new(const struct target_ops *, pid_t);
 void	tnfctl_handle_free(tnfctl_handle_t *);	/* probes too; NULL is fine */
 void	tnfctl_handle_empty(tnfctl_handle_t *);	/* nothing is known of the target */
+
+/* buffer.c: gives up the file whose name the target's file has got, if it is still held. */
+void	tnfctl_buffer_drop_replaced(tnfctl_handle_t *);
 
 /*
  * tnfctl_probe_add() copies attrs and returns NULL without memory; it
