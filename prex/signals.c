@@ -9,8 +9,7 @@
 #include <sys/ioctl.h>
 #include <sys/time.h>
 
-#include <histedit.h>
-
+#include "prex/editor.h"
 #include "prex/shell.h"
 
 enum { NUDGE_US = 10000 };
@@ -166,12 +165,12 @@ term_signal_end(void)
 static void
 term_signal_suffer(EditLine *el, int sig)
 {
-	el_set(el, EL_PREP_TERM, 0);
+	editor.el_set(el, EL_PREP_TERM, 0);
 	term_signal_end();
 	kill(getpid(), sig);
 	term_signal_begin();
-	el_set(el, EL_PREP_TERM, 1);
-	el_set(el, EL_REFRESH);
+	editor.el_set(el, EL_PREP_TERM, 1);
+	editor.el_set(el, EL_REFRESH);
 }
 
 static void
@@ -179,7 +178,7 @@ put_capability(EditLine *el, const char *name)
 {
 	char *s = NULL;
 
-	if (el_get(el, EL_GETTC, name, &s) == 0 && s != NULL)
+	if (editor.el_get(el, EL_GETTC, name, &s) == 0 && s != NULL)
 		fputs(s, stdout);
 }
 
@@ -188,12 +187,12 @@ put_capability(EditLine *el, const char *name)
 static void
 term_signal_resize(EditLine *el)
 {
-	const LineInfo *li = el_line(el);
+	const LineInfo *li = editor.el_line(el);
 	struct winsize ws;
 	size_t rows = 0;
 	char *(*prompt)(EditLine *);
 
-	if (el_get(el, EL_PROMPT, &prompt) == 0 &&
+	if (editor.el_get(el, EL_PROMPT, &prompt) == 0 &&
 	    ioctl(STDOUT_FILENO, TIOCGWINSZ, &ws) == 0 && ws.ws_col > 0)
 		rows = (strlen(prompt(el)) + (li->cursor - li->buffer)) / ws.ws_col;
 	putchar('\r');
@@ -201,8 +200,8 @@ term_signal_resize(EditLine *el)
 		put_capability(el, "up");
 	put_capability(el, "cd");
 	fflush(stdout);
-	el_resize(el);
-	el_set(el, EL_REFRESH);
+	editor.el_resize(el);
+	editor.el_set(el, EL_REFRESH);
 }
 
 bool
@@ -219,8 +218,8 @@ term_signal_act(EditLine *el)
 	if (typed[SIGCONT]) {
 		/* The shell may have changed the terminal. */
 		typed[SIGCONT] = 0;
-		el_set(el, EL_PREP_TERM, 1);
-		el_set(el, EL_REFRESH);
+		editor.el_set(el, EL_PREP_TERM, 1);
+		editor.el_set(el, EL_REFRESH);
 	}
 	for (int i = 0; i < N_SIGNALS; i++)
 		if (typed[signals[i]]) {

@@ -8,12 +8,13 @@
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 
+#include <dlfcn.h>
 #include <fcntl.h>
-#include <histedit.h>
 #include <locale.h>
 #include <poll.h>
 #include <wchar.h>
 
+#include "prex/editor.h"
 #include "prex/shell.h"
 
 enum { MAX_LINES = 1000 };
@@ -72,7 +73,7 @@ line_history_enter(struct line_history *lh, const char *line)
 {
 	HistEvent ev;
 
-	history(lh->h, &ev, H_ENTER, line);
+	editor.history(lh->h, &ev, H_ENTER, line);
 	free(lh->last);
 	lh->last = tnf_xstrdup(line);
 }
@@ -127,9 +128,9 @@ line_history_open(void)
 	char *dir = line_history_directory();
 	HistEvent ev;
 
-	lh->h = history_init();
-	history(lh->h, &ev, H_SETSIZE, MAX_LINES);
-	history(lh->h, &ev, H_SETUNIQUE, 1);
+	lh->h = editor.history_init();
+	editor.history(lh->h, &ev, H_SETSIZE, MAX_LINES);
+	editor.history(lh->h, &ev, H_SETUNIQUE, 1);
 	lh->fd = -1;
 	if (dir == NULL)
 		return lh;
@@ -163,7 +164,7 @@ line_history_add(struct line_history *lh, const char *line)
 static void
 line_history_close(struct line_history *lh)
 {
-	history_end(lh->h);
+	editor.history_end(lh->h);
 	if (lh->fd >= 0)
 		close(lh->fd);
 	free(lh->path);
@@ -255,8 +256,8 @@ tab_insert(EditLine *el, const struct completion *c)
 		n = strlen(c->word);
 	if (c->candidates.n == 1 || goes_further(new, c->word)) {
 		if (n > 0)
-			el_deletestr(el, n);
-		el_insertstr(el, new);
+			editor.el_deletestr(el, n);
+		editor.el_insertstr(el, new);
 	} else {
 		tab_show(&c->candidates);
 		r = CC_REDISPLAY;
@@ -267,13 +268,13 @@ tab_insert(EditLine *el, const struct completion *c)
 static unsigned char
 tab_complete(EditLine *el, int ch)
 {
-	const LineInfo *li = el_line(el);
+	const LineInfo *li = editor.el_line(el);
 	autofree char *text = tnf_xstrndup(li->buffer, li->cursor - li->buffer);
 	struct completion c;
 	unsigned char r = CC_ERROR;
 	struct term *t;
 
-	el_get(el, EL_CLIENTDATA, &t);
+	editor.el_get(el, EL_CLIENTDATA, &t);
 	complete(t->sh, text, &c);
 	if (c.candidates.n > 0)
 		r = tab_insert(el, &c);
@@ -286,7 +287,7 @@ term_prompt(EditLine *el)
 {
 	struct term *t;
 
-	el_get(el, EL_CLIENTDATA, &t);
+	editor.el_get(el, EL_CLIENTDATA, &t);
 	return t->prompt;
 }
 
@@ -300,7 +301,7 @@ read_char(EditLine *el, wchar_t *wc)
 	ssize_t n;
 	char c;
 
-	el_get(el, EL_CLIENTDATA, &t);
+	editor.el_get(el, EL_CLIENTDATA, &t);
 	for (;;) {
 		fd.revents = 0;
 		if (ppoll(&fd, 1, NULL, term_signal_mask()) < 0 && errno != EINTR)
@@ -348,16 +349,16 @@ static const char *const keys[][2] = {
 static void
 set_up_editor(struct term *t)
 {
-	el_set(t->el, EL_CLIENTDATA, t);
-	el_set(t->el, EL_EDITOR, "emacs");
-	el_set(t->el, EL_PROMPT, term_prompt);
-	el_set(t->el, EL_SIGNAL, 0);
-	el_set(t->el, EL_GETCFN, read_char);
-	el_set(t->el, EL_HIST, history, t->history->h);
-	el_set(t->el, EL_ADDFN, "prex-complete", "complete the word", tab_complete);
+	editor.el_set(t->el, EL_CLIENTDATA, t);
+	editor.el_set(t->el, EL_EDITOR, "emacs");
+	editor.el_set(t->el, EL_PROMPT, term_prompt);
+	editor.el_set(t->el, EL_SIGNAL, 0);
+	editor.el_set(t->el, EL_GETCFN, read_char);
+	editor.el_set(t->el, EL_HIST, editor.history, t->history->h);
+	editor.el_set(t->el, EL_ADDFN, "prex-complete", "complete the word", tab_complete);
 	for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
-		el_set(t->el, EL_BIND, keys[i][0], keys[i][1], NULL);
-	el_source(t->el, NULL);
+		editor.el_set(t->el, EL_BIND, keys[i][0], keys[i][1], NULL);
+	editor.el_source(t->el, NULL);
 }
 
 struct term *
@@ -369,8 +370,12 @@ term_open(struct shell *sh)
 	t->sh = sh;
 	if (!isatty(STDOUT_FILENO) || type == NULL || *type == '\0' || strcmp(type, "dumb") == 0)
 		return t;
+	if (!editor_load()) {
+		shell_say(sh, "lines are read without an editor: %s", dlerror());
+		return t;
+	}
 	setlocale(LC_CTYPE, "");
-	t->el = el_init("prex", stdin, stdout, stderr);
+	t->el = editor.el_init("prex", stdin, stdout, stderr);
 	if (t->el == NULL)
 		return t;
 	t->history = line_history_open();
@@ -454,10 +459,10 @@ read_edited(struct term *t, char **line, size_t *size)
 
 	fflush(stdout);
 	term_signal_begin();
-	el_resize(t->el);
+	editor.el_resize(t->el);
 	/* This comes before the prompt: else a text typed at once would be echoed twice. */
-	el_set(t->el, EL_PREP_TERM, 1);
-	text = el_gets(t->el, &n);
+	editor.el_set(t->el, EL_PREP_TERM, 1);
+	text = editor.el_gets(t->el, &n);
 	term_signal_end();
 	if (text == NULL && n < 0 && errno == EINTR) {
 		putchar('\n');
@@ -487,7 +492,7 @@ term_close(struct term *t)
 	if (t == NULL)
 		return;
 	if (t->el != NULL) {
-		el_end(t->el);
+		editor.el_end(t->el);
 		line_history_close(t->history);
 	}
 	free(t->prompt);
