@@ -5,6 +5,9 @@
  * final name is replaced, and never followed or written; a device or directory of
  * that name is an error.  The file's blocks are reserved: if the file system is
  * full, we report that here, and the target gets no SIGBUS later.
+ *
+ * In a tmpfs to reserve them takes a microsecond for each page.  tnfctl_buffer_prepare() lets a thread
+ * do that while the target starts, for a file without a name, of which a kill leaves nothing.
  */
 #include <sys/random.h>
 #include <sys/resource.h>
@@ -165,22 +168,102 @@ buffer_reserve(int fd, unsigned int bytes)
 	return posix_fallocate(fd, 0, bytes);
 }
 
+static struct {
+	pthread_mutex_t lock;
+	pthread_t thread;
+	int	 fd;		/* -1: there is none, and no thread */
+	unsigned int bytes;
+	int	 error;
+} prepared = { .lock = PTHREAD_MUTEX_INITIALIZER, .fd = -1 };
+
+static void *
+reserve_prepared(void *arg)
+{
+	prepared.error = buffer_reserve(prepared.fd, prepared.bytes);
+	return NULL;
+}
+
+/* The file that was prepared, if it has this size and no error; -1: there is none. */
+static int
+take_prepared(unsigned int bytes)
+{
+	int fd;
+
+	pthread_mutex_lock(&prepared.lock);
+	if ((fd = prepared.fd) >= 0)
+		pthread_join(prepared.thread, NULL);
+	if (fd >= 0 && (prepared.bytes != bytes || prepared.error != 0)) {
+		close(fd);
+		fd = -1;
+	}
+	prepared.fd = -1;
+	pthread_mutex_unlock(&prepared.lock);
+	return fd;
+}
+
+TNFCTL_API void
+tnfctl_buffer_prepare(const char *file, unsigned int bytes)
+{
+	struct place p = { .dir = -1 };
+	int fd;
+
+	take_prepared(0);
+	if (bytes == 0 || bytes > SIZE_MAX_ || make_absolute(file, &p) != TNFCTL_ERR_NONE ||
+	    open_directory(&p, bytes) != TNFCTL_ERR_NONE)
+		return;
+	fd = openat(p.dir, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	close(p.dir);
+	pthread_mutex_lock(&prepared.lock);
+	if (fd >= 0 && prepared.fd < 0) {
+		prepared.fd = fd;
+		prepared.bytes = bytes;
+		if (!tnfctl_thread_start(&prepared.thread, reserve_prepared, NULL))
+			prepared.fd = -1;
+	}
+	if (fd >= 0 && prepared.fd != fd)
+		close(fd);
+	pthread_mutex_unlock(&prepared.lock);
+}
+
+/* Gives a file that was prepared this name, and opens the file by it: a target that gets the
+   descriptor shows the name in its maps.  -1: there is none, it is of another file system, or
+   somebody has put another file under the name. */
+static int
+name_prepared(const struct place *p, const char *name, unsigned int bytes)
+{
+	autoclose int fd = take_prepared(bytes);
+	struct stat ours, named;
+	char path[64];
+	int again;
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	if (fd < 0 || linkat(AT_FDCWD, path, p->dir, name, AT_SYMLINK_FOLLOW) != 0 ||
+	    (again = openat(p->dir, name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)) < 0)
+		return -1;
+	if (fstat(fd, &ours) == 0 && fstat(again, &named) == 0 && stat_same(&ours, &named))
+		return again;
+	close(again);
+	return -1;
+}
+
 /* 0, and the open file; or an errno. */
 static int
 buffer_create_file(const struct place *p, unsigned int bytes, bool fill, int *ret)
 {
 	char name[64];
 	uint64_t n;
-	int fd, error;
+	int fd, error = 0;
 
 	if (getrandom(&n, sizeof(n), 0) != sizeof(n))
 		return errno;
 	snprintf(name, sizeof(name), ".trace-%016llx", (unsigned long long)n);
-	fd = openat(p->dir, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW |
-	    O_CLOEXEC, 0600);
-	if (fd < 0)
-		return errno;
-	error = buffer_reserve(fd, bytes);
+	if ((fd = name_prepared(p, name, bytes)) < 0) {
+		fd = openat(p->dir, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW |
+		    O_CLOEXEC, 0600);
+		if (fd < 0)
+			return errno;
+		error = buffer_reserve(fd, bytes);
+	}
 	if (error == 0)
 		error = buffer_mode(fd, fill);
 	if (error == 0 && renameat(p->dir, name, p->dir, p->base) < 0)

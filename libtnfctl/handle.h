@@ -175,6 +175,10 @@ tnfctl_handle_t *tnfctl_handle_new(const struct target_ops *, pid_t);
 void	tnfctl_handle_free(tnfctl_handle_t *);	/* probes too; NULL is fine */
 void	tnfctl_handle_empty(tnfctl_handle_t *);	/* nothing is known of the target */
 
+/* proc.c: a thread of ours, which gets no signals: those that the client awaits are for its own
+   threads. */
+bool	tnfctl_thread_start(pthread_t *, void *(*fn)(void *), void *arg);
+
 /* buffer.c: gives up the file whose name the target's file has got, if it is still held. */
 void	tnfctl_buffer_drop_replaced(tnfctl_handle_t *);
 

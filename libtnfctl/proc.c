@@ -352,16 +352,15 @@ do_work(void *arg)
 	return NULL;
 }
 
-/* The thread gets no signals: those that the client awaits are for its own threads. */
-static bool
-hand_over(pthread_t *thread, struct work *w)
+bool
+tnfctl_thread_start(pthread_t *thread, void *(*fn)(void *), void *arg)
 {
 	sigset_t all, mask;
 	int error;
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &mask);
-	error = pthread_create(thread, NULL, do_work, w);
+	error = pthread_create(thread, NULL, fn, arg);
 	pthread_sigmask(SIG_SETMASK, &mask, NULL);
 	return error == 0;
 }
@@ -374,7 +373,7 @@ tnfctl_proc_work(struct proc *p, void (*work)(void *), void *arg)
 	bool before = p->works;
 
 	tnfctl_proc_work_begin(p);
-	if (!p->works || !hand_over(&thread, &w)) {
+	if (!p->works || !tnfctl_thread_start(&thread, do_work, &w)) {
 		work(arg);
 	} else {
 		while (!__atomic_load_n(&w.done, __ATOMIC_ACQUIRE)) {

@@ -130,9 +130,14 @@ target_open(struct shell *sh, const struct target_options *o)
 	if (o->pid != 0)
 		return target_open_attach(sh, o->pid, o->children);
 	sh->started = true;
+	/* A user who types commands takes longer than the room does, and may only want to look. */
+	if (!sh->interactive)
+		trace_prepare(o->file, sh->buffer_size);
 	if (!target_open_opened(sh, tnfctl_exec_open(o->argv[0], o->argv, NULL,
-	    o->preload, NULL, &sh->target), "creating target process"))
+	    o->preload, NULL, &sh->target), "creating target process")) {
+		tnfctl_buffer_prepare(NULL, 0);
 		return false;
+	}
 	target_imports(sh);
 	return true;
 }

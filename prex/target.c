@@ -261,6 +261,8 @@ target_close(struct shell *sh)
 	tnfctl_errcode_t err;
 
 	fflush(stdout);
+	/* Ends a thread that still makes room: leave_stopped() needs prex to end in one step. */
+	tnfctl_buffer_prepare(NULL, 0);
 	if (sh->mode == MODE_KERNEL)
 		check_kernel(sh);
 	/* A process that records gets the other file that the user has named, even if no command has

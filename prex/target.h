@@ -84,6 +84,8 @@ struct trace_plan {
 	bool	exchange;	/* the target has another one */
 };
 
+/* Begins to make room for the file of a program that is about to be started. */
+void	trace_prepare(const char *file, size_t size);
 /* Decides on name and size, which may be given (NULL, 0: not); a target that
    has a file keeps it, unless another is named.  Each prints why it returns
    false. */

@@ -86,6 +86,14 @@ trace_make_ok(struct shell *sh, tnfctl_errcode_t err)
 	return shell_ok(sh, ERROR_TARGET, err, "trouble initializing tracefile: ");
 }
 
+void
+trace_prepare(const char *file, size_t size)
+{
+	autofree char *name = file != NULL ? tnf_xstrdup(file) : trace_default_name(0);
+
+	tnfctl_buffer_prepare(name, (unsigned)(size != 0 ? size : DEFAULT_SIZE));
+}
+
 bool
 trace_plan(struct shell *sh, const char *file, size_t size)
 {

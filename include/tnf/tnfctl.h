@@ -245,6 +245,10 @@ tnfctl_errcode_t tnfctl_trace_attrs_get(tnfctl_handle_t *,
    directory; an existing file is replaced.  Kernel: the file is ignored. */
 tnfctl_errcode_t tnfctl_buffer_alloc(tnfctl_handle_t *, const char *file,
     unsigned int bytes);
+/* Linux.  Lets a thread reserve room, in the directory of 'file', for the file that the next call of
+   tnfctl_buffer_alloc() or _exchange() makes, of any process, while the caller starts a target.  It is used if
+   'bytes' and the file system are the same.  Errors are told by that call; 0 bytes give the room up. */
+void	tnfctl_buffer_prepare(const char *file, unsigned int bytes);
 /* Linux.  The same for a process that may have a trace file: from now on it
    writes to the new one.  The old one keeps what was recorded, and gets the
    end of hits that are in progress.  After an error the process has what it had.

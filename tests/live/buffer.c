@@ -189,6 +189,45 @@ test_limit(void)
 	CHECK(waitpid(pid, &status, 0) == pid && status == 0);
 }
 
+/* The number of the file without a name that we have open; 0: there is none. */
+static ino_t
+nameless(void)
+{
+	struct stat st;
+
+	for (int fd = 3; fd < 100; fd++)
+		if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_nlink == 0)
+			return st.st_ino;
+	return 0;
+}
+
+/* Room that was prepared becomes the next file of that size, whatever its name, and is given up
+   for one of another size. */
+static void
+test_prepared(void)
+{
+	char *name = in_base("prepared"), *other = in_base("unprepared");
+	struct stat st;
+	ino_t number;
+
+	tnfctl_buffer_prepare("/no/such/dir/file", 1 << 20);
+	CHECK(nameless() == 0);
+	tnfctl_buffer_prepare(other, 1 << 20);
+	number = nameless();	/* 0: this file system cannot do it */
+	CHECK(alloc(name, 1 << 20) == TNFCTL_ERR_NONE);
+	CHECK(stat(name, &st) == 0 && (number == 0 || st.st_ino == number));
+	CHECK((st.st_mode & 07777) == 0600 && st.st_nlink == 1);
+	CHECK(st.st_size == 1 << 20 && st.st_blocks * 512 >= 1 << 20);
+	next_victim();
+	tnfctl_buffer_prepare(name, 1 << 20);
+	CHECK(alloc(other, 2 << 20) == TNFCTL_ERR_NONE && file_size(other) == 2 << 20);
+	CHECK(nameless() == 0);
+	tnfctl_buffer_prepare(name, 1 << 20);
+	tnfctl_buffer_prepare(NULL, 0);
+	CHECK(nameless() == 0);
+	next_victim();
+}
+
 int
 main(void)
 {
@@ -199,5 +238,6 @@ main(void)
 	test_owner();
 	test_full();
 	test_limit();
+	test_prepared();
 	return 0;
 }

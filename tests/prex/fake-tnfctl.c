@@ -305,6 +305,11 @@ tnfctl_buffer_exchange(tnfctl_handle_t *h, const char *file, unsigned int bytes)
 	return tnfctl_buffer_alloc(h, file, bytes);
 }
 
+void
+tnfctl_buffer_prepare(const char *file, unsigned int bytes)
+{
+}
+
 tnfctl_errcode_t
 tnfctl_buffer_fill_set(tnfctl_handle_t *h, boolean_t fill)
 {
