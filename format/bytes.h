@@ -5,6 +5,7 @@
  * checked against the end, happens once, and knows the file's byte order.  A
  * read that does not fit gives 0: in this format the null reference, the block
  * never used, the record without size.  No other code looks behind 'base'.
+ * bytes_u32_inside() is for callers that have made the check for many reads at once.
  */
 #ifndef FORMAT_BYTES_H
 #define FORMAT_BYTES_H
@@ -64,15 +65,19 @@ bytes_u16(const struct bytes *b, uint64_t off)
 	return b->swap ? __builtin_bswap16(v) : v;
 }
 
+/* The caller knows that the bytes are there. */
+static inline uint32_t
+bytes_u32_inside(const struct bytes *b, uint64_t off)
+{
+	uint32_t v = *(const volatile bytes_any32 *)(b->base + off);
+
+	return b->swap ? __builtin_bswap32(v) : v;
+}
+
 static inline uint32_t
 bytes_u32(const struct bytes *b, uint64_t off)
 {
-	uint32_t v;
-
-	if (!bytes_has(b, off, sizeof v))
-		return 0;
-	v = *(const volatile bytes_any32 *)(b->base + off);
-	return b->swap ? __builtin_bswap32(v) : v;
+	return bytes_has(b, off, sizeof(uint32_t)) ? bytes_u32_inside(b, off) : 0;
 }
 
 static inline uint64_t

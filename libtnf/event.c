@@ -64,7 +64,8 @@ tnf_event_there(const struct tnf_event *ev)
 	/* The caller has read values of the event already: the fence keeps these loads before
 	   the loads of this look. */
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	return walk_next(&w) == WALK_RECORD && w.pos == ev->pos && walk_is_event(&w) &&
+	return bytes_has(&f->bytes, b.off, b.used) && walk_next(&w) == WALK_RECORD &&
+	    w.pos == ev->pos && walk_is_event(&w) &&
 	    w.type->probe == ev->probe && tnf_event_time(&clock, &w, &time) == EVENT_OK &&
 	    file_shifted(f, time) == ev->time;
 }

@@ -74,7 +74,7 @@ struct type {
 	struct tnf_member *slots;
 	uint32_t	 header_size;	/* arrays */
 	uint32_t	 step;		/* to the next record; 0: self-sized */
-	uint32_t	 delta;		/* events: offset of time_delta; or 0 */
+	uint32_t	 delta;		/* events: offset of time_delta, within the step; or 0 */
 	unsigned	 first_arg;	/* events: members before the arguments */
 	unsigned	 n_inline;	/* members before the first that is a reference */
 	bool		 is_long;	/* arrays: of pieces of a text or blob */
@@ -385,7 +385,7 @@ struct walk {
 	struct tnf_file *file;
 	uint32_t block;		/* offset */
 	uint32_t generation;
-	uint32_t end;		/* of what is committed */
+	uint32_t end;		/* of what is committed; in the file */
 	uint32_t next;		/* where the next record is looked for */
 
 	/* The current record. */
@@ -429,12 +429,12 @@ walk_next(struct walk *w)
 	uint32_t pos = w->next, word = 0;
 	struct type *t;
 
-	while (pos < w->end && ((word = bytes_u32(&f->bytes, pos)) &
-	    TNF_REF32_T_MASK) == TNF_REF32_T_FULL)
+	while ((uint64_t)pos + sizeof word <= w->end &&
+	    ((word = bytes_u32_inside(&f->bytes, pos)) & TNF_REF32_T_MASK) == TNF_REF32_T_FULL)
 		pos += 4;
-	/* The step of a record that says its size itself is 0. */
-	if (pos >= w->end || (t = table_known(f->types, word)) == NULL || t->step == 0 ||
-	    t->step > w->end - pos)
+	/* At the end the word is of no type.  The step of a record that says its size itself is 0,
+	   and 0 - 1 more than any block has. */
+	if ((t = table_known(f->types, word)) == NULL || t->step - 1 >= w->end - pos)
 		return tnf_walk_next(w);
 	w->pos = pos;
 	w->word = word;
@@ -497,7 +497,7 @@ event_time_again(const struct event_clock *c, const struct walk *w, int64_t *tim
 	if (d == 0 || c->sched_pos != (uint32_t)((int64_t)w->pos + d) || w->type->delta == 0)
 		return false;
 	*time = (int64_t)((uint64_t)c->sched.base +
-	    bytes_u32(&w->file->bytes, (uint64_t)w->pos + w->type->delta));
+	    bytes_u32_inside(&w->file->bytes, (uint64_t)w->pos + w->type->delta));
 	return true;
 }
 

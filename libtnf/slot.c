@@ -158,7 +158,8 @@ fill_members(struct type *t)
 		t->n_inline++;
 	for (unsigned i = 1; i < t->n_slots && is_event_type(t); i++)
 		if (strcmp(t->slots[i].name, "time_delta") == 0) {
-			t->delta = t->slots[i].offset;
+			if (t->slots[i].offset + sizeof(uint32_t) <= t->step)
+				t->delta = t->slots[i].offset;
 			t->first_arg = i;
 			break;
 		}
