@@ -5,13 +5,14 @@
 
 /* The schedule record that the event at 'w' names. */
 static enum event_status
-find_sched(struct event_clock *c, const struct walk *w, uint32_t *pos)
+find_sched(const struct walk *w, uint32_t *pos)
 {
-	int16_t d = (int16_t)(w->word & 0xfffc);
+	uint32_t near = w->pos + (uint32_t)(int16_t)(w->word & 0xfffc);
 
-	/* Mostly it is that of the event before, a few bytes off in this block. */
-	if (d != 0 && c->sched_pos == (uint32_t)((int64_t)w->pos + d)) {
-		*pos = c->sched_pos;
+	/* Mostly it stands before the event in this block. */
+	if (near - w->block < w->pos - w->block &&
+	    (bytes_u32_inside(&w->file->bytes, near) & TNF_REF32_T_MASK) != TNF_REF32_T_FULL) {
+		*pos = near;
 		return EVENT_OK;
 	}
 	switch (tnf_ref_pair_arg(w->file, w->pos, w->word, pos)) {
@@ -34,17 +35,17 @@ tnf_event_time(struct event_clock *c, const struct walk *w, int64_t *time)
 	enum event_status r;
 	uint32_t pos;
 
-	if ((r = find_sched(c, w, &pos)) != EVENT_OK)
+	if ((r = find_sched(w, &pos)) != EVENT_OK)
 		return r;
+	if (w->type->delta == 0) {
+		tnf_file_fail(f, w->pos, "an event without time_delta");
+		return EVENT_BAD;
+	}
 	if (c->sched_pos != pos) {
 		if ((s = tnf_sched_at(f, pos)) == NULL)
 			return EVENT_BAD;
 		c->sched = *s;
 		c->sched_pos = pos;
-	}
-	if (w->type->delta == 0) {
-		tnf_file_fail(f, w->pos, "an event without time_delta");
-		return EVENT_BAD;
 	}
 	*time = (int64_t)((uint64_t)c->sched.base +
 	    bytes_u32(&f->bytes, (uint64_t)w->pos + w->type->delta));
