@@ -18,6 +18,7 @@
 #define ROOM_MIN	1024u	/* events */
 #define ROOM_LOOK	64u	/* refreshes */
 #define AHEAD		12u	/* blocks */
+#define EVENT_MIN	8u	/* bytes: its tag and its time_delta */
 
 TNF_API void
 tnf_stream_follow(tnf_stream_t *s)
@@ -25,6 +26,7 @@ tnf_stream_follow(tnf_stream_t *s)
 	s->follow.on = true;
 	s->follow.handed_out = INT64_MIN;
 	s->follow.until = INT64_MAX;
+	s->follow.asking = 1;
 }
 
 /* How many data blocks a process's file has: its cursor tells which of them were taken.
@@ -106,13 +108,18 @@ by_time(const void *a, const void *b)
 	return p->pos < q->pos ? -1 : p->pos > q->pos;
 }
 
+/* Makes room for n more events. */
 static int
-wait_more(struct follow *fo)
+wait_more(struct follow *fo, size_t n)
 {
-	size_t room = fo->room == 0 ? ROOM_MIN : 2 * fo->room;
-	struct waiting *p = realloc(fo->list, room * sizeof *p);
+	size_t room = fo->room == 0 ? ROOM_MIN : fo->room;
+	struct waiting *p;
 
-	if (p == NULL)
+	if (fo->room - fo->n >= n)
+		return 0;
+	while (room - fo->n < n)
+		room *= 2;
+	if ((p = realloc(fo->list, room * sizeof *p)) == NULL)
 		return TNF_ERR_ALLOCFAIL;
 	fo->list = p;
 	fo->room = room;
@@ -121,52 +128,13 @@ wait_more(struct follow *fo)
 
 /* Are events of this type to be handed out?  The caller is asked once. */
 static bool
-ask_wanted(tnf_stream_t *s, const struct walk *w)
+ask_wanted(struct follow *fo, struct type *t)
 {
-	struct tnf_probe *p = w->type->probe;
-
-	/* Without memory for the probe, whoever takes the event fails. */
-	if (p == NULL && (p = tnf_probe_of(s, w->file, w->type)) == NULL)
-		return true;
-	w->type->asked = s->follow.asking;
-	w->type->wanted = s->follow.want(s->follow.want_arg, p);
-	return w->type->wanted;
-}
-
-static inline bool
-is_wanted(tnf_stream_t *s, const struct walk *w)
-{
-	if (s->follow.want == NULL)
-		return true;
-	return w->type->asked == s->follow.asking ? w->type->wanted : ask_wanted(s, w);
-}
-
-/* 'like' is an event of the same block that has the schedule record at 'sched_pos'. */
-static inline int
-wait_for(tnf_stream_t *s, const struct walk *w, const struct event_clock *c, int64_t time,
-    struct waiting *like, uint32_t *sched_pos)
-{
-	struct follow *fo = &s->follow;
-	struct waiting *e;
-	int err;
-
-	if (fo->n == fo->room && (err = wait_more(fo)) != 0)
-		return err;
-	if (*sched_pos != c->sched_pos || w->type->probe == NULL) {
-		if (!tnf_stream_fill(s, &like->ev, time, w, &c->sched))
-			return TNF_ERR_ALLOCFAIL;
-		*sched_pos = c->sched_pos;
-	}
-	like->ev.time = time;
-	like->ev.probe = w->type->probe;
-	like->ev.pos = w->pos;
-	e = &fo->list[fo->n];
-	*e = *like;
-	/* The events of one thread mostly are in order. */
-	if (fo->n > 0 && e[-1].ev.time >= time && by_time(e - 1, e) > 0)
-		fo->unsorted = true;
-	fo->n++;
-	return 0;
+	if (t->unwanted == fo->asking)
+		return false;
+	bool wanted = fo->want == NULL || fo->want(fo->want_arg, t->probe);
+	*(wanted ? &t->wanted : &t->unwanted) = fo->asking;
+	return wanted;
 }
 
 /* Takes the records of a block behind those that have been read.  Damage is not told: the
@@ -177,8 +145,8 @@ take_rest(tnf_stream_t *s, struct tnf_file *f, uint32_t off,
 {
 	struct seen *seen = &f->seen[off >> f->block_shift];
 	struct event_clock clock = { 0 };
-	struct waiting like = { .block = off };
-	uint32_t sched_pos = 0;
+	struct waiting *e, like = { .block = off };
+	struct follow *fo = &s->follow;
 	enum walk_status r;
 	struct walk w;
 	int64_t time;
@@ -189,23 +157,40 @@ take_rest(tnf_stream_t *s, struct tnf_file *f, uint32_t off,
 	like.generation = w.generation;
 	if (w.generation == seen->generation && seen->used > f->block_header_size)
 		w.next = off + seen->used;
+	if ((err = wait_more(fo, (w.end - off) / EVENT_MIN)) != 0)
+		return err;
 	seen->generation = w.generation;
 	seen->used = w.end - off;
+	e = fo->list + fo->n;
 	while ((r = walk_next(&w)) >= WALK_RECORD) {
 		if (r != WALK_RECORD || !walk_is_event(&w))
 			continue;
-		if (!is_wanted(s, &w)) {
-			ret->events++;
-			continue;
+		if (w.type->wanted != fo->asking) {
+			if (tnf_probe_of(s, f, w.type) == NULL)
+				return TNF_ERR_ALLOCFAIL;
+			if (!ask_wanted(fo, w.type)) {
+				ret->events++;
+				continue;
+			}
 		}
-		if (!event_time_again(&clock, &w, &time) && tnf_event_time(&clock, &w, &time) != EVENT_OK)
-			continue;
-		if (time < s->follow.handed_out)
+		if (!event_time_again(&clock, &w, &time)) {
+			if (tnf_event_time(&clock, &w, &time) != EVENT_OK)
+				continue;
+			tnf_stream_fill(s, &like.ev, time, &w, &clock.sched);
+		}
+		like.ev.time = time;
+		like.ev.probe = w.type->probe;
+		like.ev.pos = w.pos;
+		*e = like;
+		/* The events of one thread mostly are in order. */
+		if (e > fo->list && e[-1].ev.time >= time && by_time(e - 1, e) > 0)
+			fo->unsorted = true;
+		e++;
+		if (time < fo->handed_out)
 			ret->late++;
 		ret->events++;
-		if ((err = wait_for(s, &w, &clock, time, &like, &sched_pos)) != 0)
-			return err;
 	}
+	fo->n = (size_t)(e - fo->list);
 	return 0;
 }
 
@@ -282,6 +267,14 @@ refresh_block(tnf_stream_t *s, struct tnf_file *f, uint32_t off, struct tnf_prog
 	return take_rest(s, f, off, ret);
 }
 
+/* The block still holds the event.  Its header lies in the file, as the event was found behind it. */
+static inline bool
+is_there(const struct waiting *e)
+{
+	return bytes_u32_inside(&e->ev.file->bytes, (uint64_t)e->block +
+	    offsetof(struct tnf_block_header, generation)) == e->generation;
+}
+
 /* Drops events that were overwritten while they waited: this refresh counts their blocks
    together with those that were never read.  The next may have no loss of its own to tell. */
 static void
@@ -292,7 +285,7 @@ drop_overwritten(struct follow *fo, struct tnf_file *f)
 	for (size_t i = 0; i < fo->n; i++) {
 		const struct waiting *e = &fo->list[i];
 
-		if (e->ev.file == f && file_generation(f, e->block) != e->generation)
+		if (e->ev.file == f && !is_there(e))
 			tnf_follow_lost(f, e->block, e->generation);
 		else
 			fo->list[left++] = *e;
@@ -432,7 +425,7 @@ first_waiting(struct follow *fo)
 	for (; fo->at < fo->n; fo->at++) {
 		struct waiting *e = &fo->list[fo->at];
 
-		if (file_generation(e->ev.file, e->block) == e->generation)
+		if (is_there(e))
 			return e;
 		tnf_follow_lost(e->ev.file, e->block, e->generation);
 	}
@@ -495,7 +488,7 @@ tnf_follow_each(tnf_stream_t *s, const struct visit *v)
 	for (; fo->at < fo->n; fo->at++) {
 		e = &fo->list[fo->at];
 		f = e->ev.file;
-		if (file_generation(f, e->block) != e->generation) {
+		if (!is_there(e)) {
 			tnf_follow_lost(f, e->block, e->generation);
 			continue;
 		}

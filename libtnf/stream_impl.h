@@ -159,8 +159,8 @@ struct follow {
 	int64_t	 handed_out;		/* time of the latest */
 	tnf_stream_want_fn *want;	/* or NULL: all events are wanted */
 	void	*want_arg;
-	unsigned asking;		/* how often 'want' was set: what a type was asked before
-					   counts no more */
+	unsigned asking;		/* from 1, changed when 'want' is set: what a type was asked
+					   before counts no more */
 };
 
 /* Hands out the next event, of those that were there at first and those that have come since;
