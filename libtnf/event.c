@@ -167,7 +167,7 @@ const struct sched *
 tnf_sched_at(struct tnf_file *f, uint32_t pos)
 {
 	struct sched *s = &f->scheds->at[(pos >> 3) % CACHED];
-	uint32_t generation = file_block(f, file_block_off(f, pos)).generation;
+	uint32_t generation = file_generation(f, file_block_off(f, pos));
 	struct sched n = { .pos = pos, .generation = generation };
 
 	if (s->pos == pos && s->generation == generation)

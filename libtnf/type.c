@@ -397,14 +397,13 @@ tnf_type_extent(const struct tnf_file *f, uint32_t pos, uint32_t word)
 	return t != NULL && t->bad ? t->step : 0;
 }
 
-struct type *
-tnf_type_of_tag(struct tnf_file *f, uint32_t pos, uint32_t word)
+/* Apart from tnf_type_of_tag(), which would save registers for it each time. */
+__attribute__((noinline)) static struct type *
+follow_tag(struct tnf_file *f, uint32_t pos, uint32_t word)
 {
-	struct type *t = table_known(f->types, word);
+	struct type *t;
 	uint32_t to;
 
-	if (t != NULL)
-		return t;
 	if ((word & TNF_REF32_T_MASK) == TNF_REF32_T_FULL ||
 	    tnf_ref_follow(f, pos, &to) != REF_OK) {
 		tnf_file_fail_at(f, pos, tag_target(f, pos, word),
@@ -414,6 +413,14 @@ tnf_type_of_tag(struct tnf_file *f, uint32_t pos, uint32_t word)
 	if ((t = tnf_type_at(f, to)) != NULL)
 		table_learn(f->types, word, t);
 	return t;
+}
+
+struct type *
+tnf_type_of_tag(struct tnf_file *f, uint32_t pos, uint32_t word)
+{
+	struct type *t = table_known(f->types, word);
+
+	return t != NULL ? t : follow_tag(f, pos, word);
 }
 
 struct type *
