@@ -321,14 +321,22 @@ rest_of(const struct expr *e, const struct expr_row *row, int index)
 	return truth_before(e, row, n->right) == idle ? rest_of(e, row, n->left) : index;
 }
 
-static bool
-compares_number(const struct expr *e, const struct expr_row *row, int index)
+static void
+find_number(const struct expr *e, struct expr_row *row)
 {
-	const struct expr_node *n = &e->nodes[index];
+	static const unsigned char holds[] = { 2, 5, 1, 3, 4, 6 };	/* by operator from EXPR_EQ on */
+	const struct expr_node *n = &e->nodes[row->root], *left, *right;
 
-	return n->op >= EXPR_EQ && n->op <= EXPR_GE && n->cache == EXPR_NONE &&
-	    e->nodes[n->left].op == EXPR_MEMBER && row->slots[e->nodes[n->left].name] >= 0 &&
-	    e->nodes[n->right].op == EXPR_LITERAL && e->nodes[n->right].value.kind == VAL_INT;
+	if (n->op < EXPR_EQ || n->op > EXPR_GE || n->cache != EXPR_NONE)
+		return;
+	left = &e->nodes[n->left];
+	right = &e->nodes[n->right];
+	if (left->op != EXPR_MEMBER || row->slots[left->name] < 0 || right->op != EXPR_LITERAL ||
+	    right->value.kind != VAL_INT)
+		return;
+	row->holds = holds[n->op - EXPR_EQ];
+	row->member = (unsigned)row->slots[left->name];
+	row->number = right->value.u.i;
 }
 
 static struct expr_row *
@@ -348,7 +356,7 @@ make_row(struct expr *e, const struct tnf_probe *probe)
 	v = expr_eval_node(&s, e->root);
 	row->verdict = v.kind == VAL_UNKNOWN ? -1 : val_truth(&v) > 0;
 	row->root = rest_of(e, row, e->root);
-	row->compares = compares_number(e, row, row->root);
+	find_number(e, row);
 	return row;
 }
 
@@ -391,14 +399,11 @@ expr_eval(struct expr *e, const struct tnf_event *ev)
 static int
 number_holds(const struct expr *e, const struct expr_row *row, const struct tnf_event *ev)
 {
-	/* For each operator from EXPR_EQ on: bits for less, equal, more. */
-	static const unsigned char holds[] = { 2, 5, 1, 3, 4, 6 };
-	const struct expr_node *n = &e->nodes[row->root];
-	int64_t with = e->nodes[n->right].value.u.i;
+	int64_t with = row->number;
 	struct tnf_value v;
 	int order;
 
-	if (!e->source->member(ev, (unsigned)row->slots[e->nodes[n->left].name], &v) || v.null)
+	if (!e->source->member(ev, row->member, &v) || v.null)
 		return 0;
 	switch (v.kind) {
 	case TNF_K_CHAR:
@@ -417,10 +422,11 @@ number_holds(const struct expr *e, const struct expr_row *row, const struct tnf_
 	default:
 		return -1;
 	}
-	return holds[n->op - EXPR_EQ] >> (order + 1) & 1;
+	return row->holds >> (order + 1) & 1;
 }
 
-static bool
+/* Apart from expr_true(), which would save registers for it each time. */
+__attribute__((noinline)) static bool
 row_true(struct expr *e, const struct expr_row *row, const struct tnf_event *ev)
 {
 	struct state s = { .e = e, .probe = ev->probe, .ev = ev, .row = row };
@@ -437,7 +443,7 @@ expr_true(struct expr *e, const struct tnf_event *ev)
 
 	if (row->verdict >= 0)
 		return row->verdict;
-	if (row->compares && (truth = number_holds(e, row, ev)) >= 0)
+	if (row->holds != 0 && (truth = number_holds(e, row, ev)) >= 0)
 		return truth;
 	return row_true(e, row, ev);
 }

@@ -56,7 +56,11 @@ struct expr_node {
 struct expr_row {
 	int	     verdict;	/* of expr_true(); -1: ask the event */
 	int	     root;	/* node to evaluate for each event */
-	bool	     compares;	/* that node compares a member with a whole number */
+	/* If that node compares a member with a whole number: for which orders of the two it holds,
+	   bits for less, equal, more; 0: it does not. */
+	unsigned     holds;
+	unsigned     member;
+	int64_t	     number;
 	struct val  *fixed;	/* by expr_node.cache */
 	int	     slots[];	/* by member name; -1: it has none */
 };
