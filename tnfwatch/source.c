@@ -429,7 +429,6 @@ source_choose(struct source *s)
 struct reading {
 	struct source *s;
 	struct blocks b;
-	bool	 channel;
 };
 
 static void
@@ -438,8 +437,6 @@ source_take(void *arg, const struct tnf_event *ev)
 	const struct reading *r = arg;
 	struct source *s = r->s;
 
-	if (r->channel)
-		channel_event(s->channel, &r->b, ev);
 	if (s->trigger == NULL)
 		return;
 	/* Events from before tnfwatch watched are history: they fire nothing.  The pairs
@@ -449,6 +446,15 @@ source_take(void *arg, const struct tnf_event *ev)
 		trigger_event(s->trigger, ev);
 	} else if (s->kind == SOURCE_PROCESS && s->ended == 0)
 		trigger_past(s->trigger, ev);
+}
+
+static void
+source_take_channel(void *arg, const struct tnf_event *ev)
+{
+	const struct reading *r = arg;
+
+	channel_event(r->s->channel, &r->b, ev);
+	source_take(arg, ev);
 }
 
 /* A ring that is overwritten between two looks, time and again, is read for a small part of the time:
@@ -469,12 +475,12 @@ source_read(struct source *s, int64_t until)
 	struct reading r = { .s = s };
 	int64_t begun = now_mono();
 	struct tnf_progress p;
+	bool channel = s->channel != NULL && blocks_open(&r.b, s->base, s->size);
 	int e;
 
-	r.channel = s->channel != NULL && blocks_open(&r.b, s->base, s->size);
 	source_choose(s);
 	if ((e = tnf_stream_refresh(s->stream, until, &p)) != 0 ||
-	    (e = tnf_stream_each(s->stream, source_take, &r)) != 0) {
+	    (e = tnf_stream_each(s->stream, channel ? source_take_channel : source_take, &r)) != 0) {
 		source_break(s, tnf_error_message(e));
 		return false;
 	}

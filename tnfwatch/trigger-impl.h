@@ -146,6 +146,7 @@ struct probe_use {
 	bool		 known;
 	bool		 pairs, states;	/* to be fed */
 	bool		 exits;		/* a thread ends */
+	bool		 special;	/* ... or another reason to look at source_special() */
 	int		 sysnum;	/* a system call begins: its number's member, or -1 */
 	enum pair_role	 role;		/* in the source's own pairs */
 	int64_t		 least;		/* shorter spans that end here are nothing to any of the

@@ -75,14 +75,20 @@ event_concerns(struct watch *w, const struct tnf_probe *p)
 	return expr_possible(w->condition, p);
 }
 
-static void
-event_event(struct watch *w, const struct feed *feed)
+/* Apart from event_event(), which would make room for it each time. */
+__attribute__((noinline)) static void
+event_fire(struct watch *w, const struct tnf_event *ev)
 {
 	char who[WHO_TEXT];
 
+	trigger_fire(w, ev->time, ev, "%.60s%s", ev->probe->name, who_text(who, w, ev));
+}
+
+static void
+event_event(struct watch *w, const struct feed *feed)
+{
 	if (watch_holds(w, feed->ev))
-		trigger_fire(w, feed->ev->time, feed->ev, "%.60s%s", feed->ev->probe->name,
-		    who_text(who, w, feed->ev));
+		event_fire(w, feed->ev);
 }
 
 static const struct trigger_kind trigger_event_kind = {

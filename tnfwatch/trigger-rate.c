@@ -287,19 +287,12 @@ rate_goes_on(const struct watch *w, int64_t time)
 	    w->changed != NEVER && time < INT64_MAX - when->window;
 }
 
-/* Counts an event; ev may be NULL. */
 static void
-rate_count(struct watch *w, int64_t time, const struct tnf_event *ev)
+rate_count_any(struct watch *w, int64_t time, const struct tnf_event *ev)
 {
 	const struct when *when = &w->trigger->when;
 	int64_t before, until;
 
-	if (rate_goes_on(w, time)) {
-		w->times[0] = time;
-		/* It is due later now, and looked at when it was due. */
-		w->few = time + when->window + 1;
-		return;
-	}
 	before = rate_until(w, w->wanted);
 	rate_since(w, time);
 	if (when->more && !w->armed)
@@ -318,6 +311,19 @@ rate_count(struct watch *w, int64_t time, const struct tnf_event *ev)
 		rate_fire(w, time, ev);
 	else
 		watch_until(w, rate_due(w));
+}
+
+/* Counts an event; ev may be NULL. */
+static inline void
+rate_count(struct watch *w, int64_t time, const struct tnf_event *ev)
+{
+	if (!rate_goes_on(w, time)) {
+		rate_count_any(w, time, ev);
+		return;
+	}
+	w->times[0] = time;
+	/* It is due later now, and looked at when it was due. */
+	w->few = time + w->trigger->when.window + 1;
 }
 
 static void

@@ -215,6 +215,7 @@ find_use(struct trigger_source *s, struct probe_use *use, const struct tnf_probe
 		use->watches = tnf_xreallocarray(use->watches, use->n + 1, sizeof(*use->watches));
 		use->watches[use->n++] = w;
 	}
+	use->special = use->states || use->exits || use->sysnum >= 0 || (use->n == 0 && !use->pairs);
 }
 
 /* True if it is a call that ends the thread.  Such a call does not return, and must not stay
@@ -320,6 +321,20 @@ source_passes(struct trigger_source *s, struct probe_use *use, const struct tnf_
 	return true;
 }
 
+/* Does what only some probes need; false: no watch is to see the event. */
+__attribute__((noinline)) static bool
+source_special(struct trigger_source *s, const struct probe_use *use, const struct tnf_event *ev)
+{
+	if (use->states && !s->past) {
+		s->now = ev;
+		states_feed(s->states, ev);
+		s->now = NULL;
+	}
+	if (use->exits)
+		forget_thread(s, ev);
+	return (use->n > 0 || use->pairs) && (use->sysnum < 0 || !is_last_call(use, ev));
+}
+
 void
 source_event(struct trigger_source *s, const struct tnf_event *ev)
 {
@@ -330,14 +345,7 @@ source_event(struct trigger_source *s, const struct tnf_event *ev)
 	if (ev->probe->id >= PROBES_MAX)
 		return;
 	use = use_of(s, ev->probe);
-	if (use->states && !s->past) {
-		s->now = ev;
-		states_feed(s->states, ev);
-		s->now = NULL;
-	}
-	if (use->exits)
-		forget_thread(s, ev);
-	if ((use->n == 0 && !use->pairs) || (use->sysnum >= 0 && is_last_call(use, ev)))
+	if (use->special && !source_special(s, use, ev))
 		return;
 	feed.ev = ev;
 	feed.role = PAIR_NONE;
