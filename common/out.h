@@ -105,7 +105,7 @@ digits_ms16(char *p, uint64_t ns)
 	return digits_last(p, ns % 1000000, 6);
 }
 
-#define OUT_SIZE	(256u << 10)
+#define OUT_SIZE	(512u << 10)
 #define OUT_FIRST	(4u << 10)	/* in memory, where it grows: most texts are short */
 #define OUT_MARGIN	512u	/* what the small ones below may write unasked */
 

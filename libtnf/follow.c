@@ -176,7 +176,7 @@ take_rest(tnf_stream_t *s, struct tnf_file *f, uint32_t off,
 		if (!event_time_again(&clock, &w, &time)) {
 			if (tnf_event_time(&clock, &w, &time) != EVENT_OK)
 				continue;
-			tnf_stream_fill(s, &like.ev, time, &w, &clock.sched);
+			stream_fill(s, &like.ev, time, &w, &clock.sched);
 		}
 		like.ev.time = time;
 		like.ev.probe = w.type->probe;
@@ -437,18 +437,12 @@ first_waiting(struct follow *fo)
 static int
 next_of_before(tnf_stream_t *s, const struct waiting *e, struct tnf_event *ev)
 {
-	const struct sched *sched;
-	const struct walk *w;
 	int64_t time;
-	int r;
+	int r = tnf_merge_peek(&s->merge, &time);
 
-	do {
-		r = tnf_merge_peek(&s->merge, &time);
-		if (r != 1 || time > s->follow.until || (e != NULL && time > e->ev.time))
-			return r < 0 ? r : 0;
-		r = tnf_merge_next(&s->merge, &time, &sched, &w);
-	} while (r == 1 && !tnf_stream_fill(s, ev, time, w, sched));
-	return r;
+	if (r != 1 || time > s->follow.until || (e != NULL && time > e->ev.time))
+		return r < 0 ? r : 0;
+	return tnf_merge_next(&s->merge, s, ev);
 }
 
 int

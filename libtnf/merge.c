@@ -299,7 +299,7 @@ visit_block(const struct visit *v, struct tnf_file *f, struct entry *e)
 		return;
 	}
 	while (cursor_next(&c))
-		if (tnf_stream_fill(f->stream, &ev, c.time, &c.walk, &c.clock.sched))
+		if (stream_fill(f->stream, &ev, c.time, &c.walk, &c.clock.sched))
 			v->fn(v->arg, &ev);
 }
 
@@ -403,8 +403,9 @@ top_is_gone(const struct merge *m)
 	return true;
 }
 
-int
-tnf_merge_peek(struct merge *m, int64_t *time)
+/* Puts the block with the next event on top; 1, 0 or an error as tnf_stream_next(). */
+static inline int
+merge_turn(struct merge *m)
 {
 	int err;
 
@@ -420,23 +421,31 @@ tnf_merge_peek(struct merge *m, int64_t *time)
 		if ((err = open_blocks(m)) != 0)
 			return -err;
 	}
-	if (m->n_open == 0)
-		return 0;
-	*time = m->open[0]->time;
-	return 1;
+	return m->n_open > 0;
 }
 
 int
-tnf_merge_next(struct merge *m, int64_t *time, const struct sched **sched,
-    const struct walk **walk)
+tnf_merge_peek(struct merge *m, int64_t *time)
 {
-	int r = tnf_merge_peek(m, time);
+	int r = merge_turn(m);
 
-	if (r != 1)
-		return r;
-	m->taken = true;
-	*sched = &m->open[0]->clock.sched;
-	*walk = &m->open[0]->walk;
+	if (r == 1)
+		*time = m->open[0]->time;
+	return r;
+}
+
+int
+tnf_merge_next(struct merge *m, tnf_stream_t *s, struct tnf_event *ev)
+{
+	const struct cursor *c;
+	int r;
+
+	do {
+		if ((r = merge_turn(m)) != 1)
+			return r;
+		m->taken = true;
+		c = m->open[0];
+	} while (!stream_fill(s, ev, c->time, &c->walk, &c->clock.sched));
 	return 1;
 }
 

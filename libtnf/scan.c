@@ -64,7 +64,7 @@ show_event(tnf_stream_t *s, const struct visit *v, const struct walk *w, const s
 
 	/* The writer may have taken the block over: then this belongs to another lap. */
 	if (file_generation(w->file, w->block) == w->generation &&
-	    tnf_stream_fill(s, &ev, file_shifted(w->file, time), w, sched))
+	    stream_fill(s, &ev, file_shifted(w->file, time), w, sched))
 		v->fn(v->arg, &ev);
 }
 

@@ -184,40 +184,11 @@ tnf_stream_add(tnf_stream_t *s, const char *path, struct tnf_file **ret)
 	return err;
 }
 
-bool
-tnf_stream_fill(tnf_stream_t *s, struct tnf_event *ev, int64_t time, const struct walk *w,
-    const struct sched *sched)
-{
-	ev->time = time;
-	ev->probe = w->type->probe;
-	if (ev->probe == NULL && (ev->probe = tnf_probe_of(s, w->file, w->type)) == NULL)
-		return false;
-	ev->tid = sched->tid;
-	ev->lwpid = sched->lwpid;
-	ev->pid = sched->pid;
-	ev->cpu = sched->cpu;
-	ev->kernel = sched->kernel;
-	ev->block = sched->block;
-	ev->file = w->file;
-	ev->pos = w->pos;
-	return true;
-}
-
 /* Hands out the next event of all files; events that several files hold come repeatedly. */
 static int
 next_event(tnf_stream_t *s, struct tnf_event *ev)
 {
-	const struct sched *sched;
-	const struct walk *w;
-	int64_t time;
-	int r;
-
-	if (s->follow.on)
-		return tnf_follow_next(s, ev);
-	do
-		r = tnf_merge_next(&s->merge, &time, &sched, &w);
-	while (r == 1 && !tnf_stream_fill(s, ev, time, w, sched));
-	return r;
+	return s->follow.on ? tnf_follow_next(s, ev) : tnf_merge_next(&s->merge, s, ev);
 }
 
 TNF_API int

@@ -79,10 +79,9 @@ int  tnf_merge_add_later(struct merge *, struct tnf_file *, struct stretch *from
     struct stretch *end);
 /* Forgets the blocks of a file that have not been opened. */
 void tnf_merge_forget(struct merge *, const struct tnf_file *);
-/* Hands out the next event: its writer, and the walk that stands at its record; 1, 0 or
-   an error as tnf_stream_next(). */
-int  tnf_merge_next(struct merge *, int64_t *time, const struct sched **,
-    const struct walk **);
+/* Hands out the next event; as tnf_stream_next().  Leaves out those of probes for which there is no
+   memory. */
+int  tnf_merge_next(struct merge *, tnf_stream_t *, struct tnf_event *);
 /* Tells the time of the next event, which stays the next. */
 int  tnf_merge_peek(struct merge *, int64_t *time);
 /* Shows all events, in the order of the blocks.  0 or an error. */
@@ -210,13 +209,29 @@ bool tnf_scan_is_held(const struct tnf_file *, uint32_t off);
 /* Tells what the pass found damaged, once. */
 void tnf_scan_tell_damage(tnf_stream_t *, struct tnf_file *);
 
-/* Fills in the event at which 'w' stands, at this time on the stream's time line; false: out
-   of memory. */
-bool tnf_stream_fill(tnf_stream_t *, struct tnf_event *, int64_t time, const struct walk *,
-    const struct sched *);
-
 /* The probe of an event's type; NULL: out of memory. */
 struct tnf_probe *tnf_probe_of(tnf_stream_t *, struct tnf_file *, struct type *);
+
+/* Fills in the event at which 'w' stands, at this time on the stream's time line; false: out
+   of memory. */
+static inline bool
+stream_fill(tnf_stream_t *s, struct tnf_event *ev, int64_t time, const struct walk *w,
+    const struct sched *sched)
+{
+	ev->time = time;
+	ev->probe = w->type->probe;
+	if (ev->probe == NULL && (ev->probe = tnf_probe_of(s, w->file, w->type)) == NULL)
+		return false;
+	ev->tid = sched->tid;
+	ev->lwpid = sched->lwpid;
+	ev->pid = sched->pid;
+	ev->cpu = sched->cpu;
+	ev->kernel = sched->kernel;
+	ev->block = sched->block;
+	ev->file = w->file;
+	ev->pos = w->pos;
+	return true;
+}
 
 /*
  * Numbers the probes from 'first' on by the order of their definitions in

@@ -188,8 +188,6 @@ current_feed(struct dump *d, const struct tnf_event *ev)
 	struct current_span *now;
 	struct tnf_value v[3];
 
-	if (!current_is_told(ev))
-		return;
 	for (unsigned i = 0; i < 3; i++)
 		if (!tnf_event_value(ev, i, &v[i]) || v[i].kind != TNF_K_UINT64)
 			return;

@@ -140,7 +140,7 @@ struct current_span {
 
 /* True if the event is an otel_context, which tells no more than in which span its thread is. */
 bool current_is_told(const struct tnf_event *);
-/* Shows an event; each one, in order of time. */
+/* Shows such an event; each one, in order of time. */
 void current_feed(struct dump *, const struct tnf_event *);
 /* The span of the event's thread; NULL: in none, or unknown. */
 const struct current_span *current_of(struct dump *, const struct tnf_event *);

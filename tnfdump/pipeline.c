@@ -69,7 +69,13 @@ pipeline_filter(struct dump *d, const struct tnf_event *ev)
 	if (!hosts_placed(d, ev))
 		return false;
 	pipeline_machine(d, ev->file);
-	current_feed(d, ev);
+	/* The answer takes a comparison of names, and many events in a row are of one probe. */
+	if (ev->probe != d->spanless) {
+		if (current_is_told(ev))
+			current_feed(d, ev);
+		else if (!ev->kernel)
+			d->spanless = ev->probe;
+	}
 	if (d->around != NULL)
 		around_feed(d, ev);
 	for (const struct filter *f = d->filters; f != NULL; f = f->next)
@@ -223,6 +229,7 @@ pipeline_run(struct dump *d)
 	d->low = INT64_MIN;
 	d->high = INT64_MAX;
 	d->beyond = false;
+	d->spanless = NULL;
 	dump_expr_begin(d);
 	if (start_filters(d) != 0)
 		return;

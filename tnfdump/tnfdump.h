@@ -84,6 +84,7 @@ struct dump {
 	struct input	*inputs;	/* the files, in order */
 	unsigned	 n_inputs;
 	struct current	*current;	/* spans of threads, or NULL; around.c */
+	const struct tnf_probe *spanless;	/* the last one seen whose events tell no span */
 	struct around_run *around;	/* what each thread does, if an option asks; around.c */
 	struct origins	*origins;	/* facts of the files; origin.c */
 
