@@ -59,8 +59,8 @@ write_all(int fd, const char *s, size_t n)
 }
 
 /*
- * A thread of its own writes a full buffer while the output fills another one: of the time for a line of
- * text, the kernel's copy into a pipe is a third.
+ * A thread of its own writes a full buffer while the output fills another one, since of the time that a
+ * line of text took without it, a third was the kernel's copy into the pipe.
  */
 struct out_thread {
 	pthread_t	 thread;
@@ -110,9 +110,10 @@ out_thread_start(struct out *o)
 	t->fd = o->fd;
 	pthread_mutex_init(&t->lock, NULL);
 	pthread_cond_init(&t->change, NULL);
-	/* Signals are for the program's own thread, except that of a pipe whose reader has gone. */
+	/* Signals are for the program's own thread, except those that a write itself causes. */
 	sigfillset(&most);
 	sigdelset(&most, SIGPIPE);
+	sigdelset(&most, SIGXFSZ);
 	pthread_sigmask(SIG_SETMASK, &most, &old);
 	if ((t->buffer = malloc(OUT_SIZE)) != NULL &&
 	    pthread_create(&t->thread, NULL, out_thread_run, t) == 0)

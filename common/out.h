@@ -2,8 +2,9 @@
  * out.h - buffered output with fast numbers.  <string.h> comes with it.
  *
  * Every format writes through one struct out.  Nothing fails until the buffer
- * is flushed; the first error of write(2) is kept and the rest thrown away, so
- * a caller looks at what tnf_out_close() returns, or at 'error' to stop early.
+ * is flushed, or until the buffer behind it is if a thread writes; the first error of write(2) is
+ * kept and the rest thrown away, so a caller looks at what tnf_out_close() returns, or at 'error'
+ * to stop early.
  */
 #ifndef COMMON_OUT_H
 #define COMMON_OUT_H
@@ -126,7 +127,7 @@ int  tnf_out_init(struct out *, int fd);	/* 0 or an errno */
 void tnf_out_memory(struct out *);		/* fd -1, or the end of the program */
 void tnf_out_again(struct out *);		/* in memory: empty; all zero becomes such an output */
 void tnf_out_full(struct out *);		/* makes room for OUT_MARGIN bytes */
-void tnf_out_flush(struct out *);		/* all is written when this returns */
+void tnf_out_flush(struct out *);		/* all is written then, or 'error' says why not */
 int  tnf_out_close(struct out *);		/* flushes, frees; 0 or the errno */
 
 /* Room for OUT_MARGIN bytes; called by the functions that write. */

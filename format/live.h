@@ -26,10 +26,9 @@
  * buffer (tnfxtract/snapshot.c) each event stands alone, so blocks may be copied in any
  * order, as far as they were filled when they were looked at, the newest first.  The system
  * call that writes the file reads the records; a block whose use is another one afterwards is
- * blanked in the file.  If a
- * writer reused a block before we copied it, the copy has a hole there.  Then every
- * older block that has been reused by now is removed from the copy too, even if it was
- * copied whole.  Older blocks that nobody has reused stay: they belong to CPUs that
+ * blanked in the file.  If a writer reused a block before we copied it, the copy has a hole
+ * there.  Then every older block that has been reused by now is removed from the copy too, even
+ * if it was copied whole.  Older blocks that nobody has reused stay: they belong to CPUs that
  * hardly write.  In a process's file (libtnf/copy.c) an event may refer to newer
  * blocks, which must be copied after it.  There the newest blocks are looked at first
  * (point 2), then all are copied, the oldest first, and events that came after the look

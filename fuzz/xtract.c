@@ -34,6 +34,14 @@ put(void *arg, uint64_t offset, const void *bytes, size_t n)
 	return true;
 }
 
+static bool
+put_pieces(void *arg, uint64_t offset, const struct iovec *piece, int n)
+{
+	for (; n > 0; offset += piece++->iov_len, n--)
+		put(arg, offset, piece->iov_base, piece->iov_len);
+	return true;
+}
+
 static void
 look(void *arg, const unsigned char *block, size_t valid)
 {
@@ -62,10 +70,11 @@ check_blocks(const struct snapshot *s, const unsigned char *copy)
 
 /* Returns the copy, malloc'ed, or NULL: refused. */
 static unsigned char *
-copy_of(const void *base, size_t size, uint64_t *ret_size)
+copy_of(const void *base, size_t size, bool pieces, uint64_t *ret_size)
 {
 	struct copy c = { .addrs.start = image_arch_code(NULL) };
-	struct snapshot_sink sink = { .put = put, .look = look, .arg = &c };
+	struct snapshot_sink sink = { .put = put, .put_pieces = pieces ? put_pieces : NULL,
+	    .look = look, .arg = &c };
 	struct snapshot s;
 
 	if (snapshot_open(&s, base, size) != SNAPSHOT_OK)
@@ -89,10 +98,10 @@ fuzz_buffer(const void *base, size_t size)
 	unsigned char *first, *second;
 	uint64_t n, m;
 
-	first = copy_of(base, size, &n);
+	first = copy_of(base, size, true, &n);
 	if (first == NULL)
 		return;
-	second = copy_of(first, n, &m);
+	second = copy_of(first, n, false, &m);
 	if (second == NULL || m != n || memcmp(first, second, n) != 0)
 		abort();
 	free(first);

@@ -80,8 +80,8 @@ struct type {
 	bool		 is_long;	/* arrays: of pieces of a text or blob */
 	bool		 padded;	/* arrays: the last byte counts those that pad */
 	struct tnf_probe *probe;	/* events: as the stream knows it */
-	unsigned	 wanted;	/* events: when the caller said that they are to be handed out, */
-	unsigned	 unwanted;	/* ... or are not; see follow.c */
+	unsigned	 wanted;	/* events: the number of the question (follow.asking) to which the */
+	unsigned	 unwanted;	/* ... caller has said that they are wanted, or are not */
 	struct sched_layout sched;
 };
 

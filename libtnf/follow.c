@@ -150,7 +150,7 @@ take_rest(tnf_stream_t *s, struct tnf_file *f, uint32_t off,
 	enum walk_status r;
 	struct walk w;
 	int64_t time;
-	int err;
+	int err = 0;
 
 	if (tnf_walk_start(&w, f, off) != WALK_RECORD)
 		return 0;
@@ -166,8 +166,10 @@ take_rest(tnf_stream_t *s, struct tnf_file *f, uint32_t off,
 		if (r != WALK_RECORD || !walk_is_event(&w))
 			continue;
 		if (w.type->wanted != fo->asking) {
-			if (tnf_probe_of(s, f, w.type) == NULL)
-				return TNF_ERR_ALLOCFAIL;
+			if (tnf_probe_of(s, f, w.type) == NULL) {
+				err = TNF_ERR_ALLOCFAIL;
+				break;
+			}
 			if (!ask_wanted(fo, w.type)) {
 				ret->events++;
 				continue;
@@ -191,7 +193,7 @@ take_rest(tnf_stream_t *s, struct tnf_file *f, uint32_t off,
 		ret->events++;
 	}
 	fo->n = (size_t)(e - fo->list);
-	return 0;
+	return err;
 }
 
 /*

@@ -168,6 +168,8 @@ buffer_reserve(int fd, unsigned int bytes)
 	return posix_fallocate(fd, 0, bytes);
 }
 
+#define NAME_SIZE	sizeof(".trace-0123456789abcdef")
+
 static struct {
 	pthread_mutex_t lock;
 	pthread_t thread;
@@ -237,27 +239,43 @@ name_prepared(const struct place *p, const char *name, unsigned int bytes)
 	int again;
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	if (fd < 0 || linkat(AT_FDCWD, path, p->dir, name, AT_SYMLINK_FOLLOW) != 0 ||
-	    (again = openat(p->dir, name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)) < 0)
+	if (fd < 0 || linkat(AT_FDCWD, path, p->dir, name, AT_SYMLINK_FOLLOW) != 0)
 		return -1;
+	if ((again = openat(p->dir, name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)) < 0) {
+		unlinkat(p->dir, name, 0);
+		return -1;
+	}
 	if (fstat(fd, &ours) == 0 && fstat(again, &named) == 0 && stat_same(&ours, &named))
 		return again;
 	close(again);
 	return -1;
 }
 
+/* A name that nobody can guess; 0 or an errno. */
+static int
+draw_name(char name[static NAME_SIZE])
+{
+	uint64_t n;
+
+	if (getrandom(&n, sizeof(n), 0) != sizeof(n))
+		return errno;
+	snprintf(name, NAME_SIZE, ".trace-%016llx", (unsigned long long)n);
+	return 0;
+}
+
 /* 0, and the open file; or an errno. */
 static int
 buffer_create_file(const struct place *p, unsigned int bytes, bool fill, int *ret)
 {
-	char name[64];
-	uint64_t n;
-	int fd, error = 0;
+	char name[NAME_SIZE];
+	int fd, error = draw_name(name);
 
-	if (getrandom(&n, sizeof(n), 0) != sizeof(n))
-		return errno;
-	snprintf(name, sizeof(name), ".trace-%016llx", (unsigned long long)n);
+	if (error != 0)
+		return error;
 	if ((fd = name_prepared(p, name, bytes)) < 0) {
+		/* The file that somebody has put under the first name stays. */
+		if ((error = draw_name(name)) != 0)
+			return error;
 		fd = openat(p->dir, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW |
 		    O_CLOEXEC, 0600);
 		if (fd < 0)

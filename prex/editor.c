@@ -2,24 +2,28 @@
  * editor.c - loads libedit.
  */
 #include <dlfcn.h>
-#include <stddef.h>
+#include <stdio.h>
 
 #include "prex/editor.h"
 
 struct editor editor;
 
-bool
+const char *
 editor_load(void)
 {
+	static char why[256];
 	void *library = dlopen("libedit.so.2", RTLD_NOW | RTLD_LOCAL);
 
-	/* Only Debian counts its versions. */
-	if (library == NULL && (library = dlopen("libedit.so.0", RTLD_NOW | RTLD_LOCAL)) == NULL)
-		return false;
+	if (library == NULL) {
+		snprintf(why, sizeof(why), "%s", dlerror());
+		/* Only Debian counts its versions. */
+		if ((library = dlopen("libedit.so.0", RTLD_NOW | RTLD_LOCAL)) == NULL)
+			return why;
+	}
 #define X(name) \
 	if ((editor.name = (__typeof__(editor.name))dlsym(library, #name)) == NULL) \
-		return false;
+		return dlerror();
 	EDITOR_FUNCTIONS(X)
 #undef X
-	return true;
+	return NULL;
 }

@@ -6,8 +6,6 @@
 #ifndef PREX_EDITOR_H
 #define PREX_EDITOR_H
 
-#include <stdbool.h>
-
 #include <histedit.h>
 
 #define EDITOR_FUNCTIONS(X)						\
@@ -21,10 +19,10 @@ struct editor {
 #undef X
 };
 
-/* NULL until editor_load() has succeeded. */
+/* To be called after editor_load() has succeeded. */
 extern struct editor editor;
 
-/* False: dlerror(3) says why. */
-bool	editor_load(void);
+/* NULL, or why there is none. */
+const char *editor_load(void);
 
 #endif

@@ -8,7 +8,6 @@
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 
-#include <dlfcn.h>
 #include <fcntl.h>
 #include <locale.h>
 #include <poll.h>
@@ -365,13 +364,13 @@ struct term *
 term_open(struct shell *sh)
 {
 	struct term *t = tnf_xcalloc(1, sizeof *t);
-	const char *type = getenv("TERM");
+	const char *type = getenv("TERM"), *why;
 
 	t->sh = sh;
 	if (!isatty(STDOUT_FILENO) || type == NULL || *type == '\0' || strcmp(type, "dumb") == 0)
 		return t;
-	if (!editor_load()) {
-		shell_say(sh, "lines are read without an editor: %s", dlerror());
+	if ((why = editor_load()) != NULL) {
+		shell_say(sh, "lines are read without an editor: %s", why);
 		return t;
 	}
 	setlocale(LC_CTYPE, "");

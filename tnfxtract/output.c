@@ -74,18 +74,16 @@ output_put(struct output *o, uint64_t offset, const void *bytes, size_t n)
 int
 output_put_pieces(struct output *o, uint64_t offset, const struct iovec *piece, int n)
 {
-	ssize_t written = pwritev(o->file.fd, piece, n, (off_t)offset);
-	size_t size, done = written < 0 ? 0 : (size_t)written;
+	size_t size = 0;
 	int e = 0;
 
-	/* If not everything was written, one of the rest is written again and tells the error. */
-	for (; n > 0 && e == 0; n--, piece++) {
-		size = done < piece->iov_len ? done : piece->iov_len;
-		e = pwrite_all(o->file.fd, (const char *)piece->iov_base + size, piece->iov_len - size,
-		    offset + size);
-		done -= size;
-		offset += piece->iov_len;
-	}
+	for (int i = 0; i < n; i++)
+		size += piece[i].iov_len;
+	if (pwritev(o->file.fd, piece, n, (off_t)offset) == (ssize_t)size)
+		return 0;
+	/* Each piece is written again, and one of them tells the error. */
+	for (; n > 0 && e == 0; offset += piece++->iov_len, n--)
+		e = pwrite_all(o->file.fd, piece->iov_base, piece->iov_len, offset);
 	return e;
 }
 

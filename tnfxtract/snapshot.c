@@ -3,15 +3,16 @@
  *
  * snapshot_copy() first notes how far each block is filled, the newest block first: this is the
  * moment of the copy.  Events that are added later are left out, so that the copy has the latest
- * events of each CPU without a hole.  Then the blocks are copied in the order of the file, then
- * the directory, the definitions and block 0.  format/live.h says why that works.
+ * events of each CPU without a hole.  Then the blocks are written in the order of the file, straight
+ * from the buffer; a block whose use is another one after it was written is blanked in the file.  The
+ * directory, the definitions and block 0 follow.  format/live.h says why that works.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "tnfxtract/snapshot.h"
 
-#define STAGE_SIZE	(256u << 10)	/* staged in cache */
+#define STAGE_SIZE	(256u << 10)	/* for sinks that want a copy: it fits into a CPU's cache */
 #define RUN_MAX		64u		/* blocks written at once */
 #define RUN_PIECES	3		/* of a block: its header, its records, the rest */
 #define BLOCK_MIN	512u		/* holds the header and its extension */
@@ -204,20 +205,22 @@ put_pieces(const struct snapshot *s, const struct snapshot_sink *sink, const str
 	return sink->put(sink->arg, offset, stage, n);
 }
 
-/* Writes the run, and blanks the blocks that their writers took before they were written. */
+/* Writes the run, and blanks the blocks that their writers took before they were judged. */
 static bool
 put_run(struct snapshot *s, const struct snapshot_sink *sink, struct run *r,
     unsigned char *stage)
 {
 	bool ok = r->n == 0 || put_pieces(s, sink, r, stage);
 
+	for (uint32_t n = r->first; ok && n < r->first + r->n; n++)
+		/* A block that its writer takes after this look is not in the copy. */
+		if (sink->look != NULL)
+			sink->look(sink->arg, s->base + (size_t)n * s->block_size, s->seen[n].used);
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	for (uint32_t n = r->first; ok && n < r->first + r->n; n++) {
 		s->result[n] = (unsigned char)judge(s, n);
 		if (s->result[n] != LIVE_COPIED)
 			ok = put_zeros(s, sink, n);
-		else if (sink->look != NULL)
-			sink->look(sink->arg, s->base + (size_t)n * s->block_size, s->seen[n].used);
 	}
 	r->n = 0;
 	return ok;

@@ -48,7 +48,8 @@ struct snapshot_sink {
 	bool (*put)(void *arg, uint64_t offset, const void *bytes, size_t n);
 	/* Writes n pieces, one behind the other, which others may change; NULL: put() gets a copy. */
 	bool (*put_pieces)(void *arg, uint64_t offset, const struct iovec *, int n);
-	/* Sees each block of events that was copied; may be NULL. */
+	/* Sees each block of events that was written, in the buffer, whose writer may change it; also one
+	   that is blanked afterwards.  May be NULL. */
 	void (*look)(void *arg, const unsigned char *block, size_t valid);
 	/* Called at the moment of the copy: later events are not in it.  May be NULL. */
 	void (*moment)(void *arg);

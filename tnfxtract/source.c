@@ -209,7 +209,8 @@ names_read(void *arg)
 	return NULL;
 }
 
-bool
+/* True if threads may run on several CPUs. */
+static bool
 two_cpus(void)
 {
 	cpu_set_t set;

@@ -67,8 +67,6 @@ struct names {
 
 /* Begins to read, in a thread if two CPUs may be used. */
 void names_begin(struct names *, struct source *);
-/* True if threads may run on several CPUs. */
-bool two_cpus(void);
 /* Waits for the end of reading; lost events have been counted then. */
 void names_end(struct names *);
 void names_free(struct names *);

@@ -8,9 +8,12 @@ faults="address_fault anon_zero thread_state"
 # shellcheck disable=SC2086 # words are meant
 trace_begin 200000 syscall_start syscall_end thread_block thread_queue thread_create \
 	thread_exit $faults
+# A hit that the kernel itself leaves out, because a program of ours is running on that CPU, is counted and
+# told.  That is no damage, and it happens when the machine is busy.
+damage() { grep -v 'skipped by the kernel: [0-9]*)$' "$TMP/err" >"$TMP/damage"; }
 check() {
 	"$tnfdump" -r "$TMP/buf" >"$TMP/raw" 2>"$TMP/err" || fail "raw: $(cat "$TMP/err")"
-	! grep -v 'skipped by the kernel: [0-9]*)$' "$TMP/err" >"$TMP/damage" || fail "raw: $(cat "$TMP/damage")"
+	! damage || fail "raw: $(cat "$TMP/damage")"
 	within "records" "$(grep -c 'time_delta' "$TMP/raw")" 500 20000
 }
 load() { "$work" threads 200 >"$1" & "$work" pipe 20000 >"$2" & "$work" syscalls 100000; wait; }
@@ -34,7 +37,7 @@ at_exit "kill $endless 2>/dev/null"
 for i in $(seq 50); do
 	"$tnfxtract" --no-context "$TMP/buf" 2>"$TMP/err" || fail "tnfxtract: $(cat "$TMP/err")"
 	"$tnfdump" "$TMP/buf" >"$TMP/dump" 2>"$TMP/err" || fail "tnfdump: $(head -n 3 "$TMP/err")"
-	! grep -v 'skipped by the kernel: [0-9]*)$' "$TMP/err" >"$TMP/damage" || fail "copy $i: $(head -n 3 "$TMP/damage")"
+	! damage || fail "copy $i: $(head -n 3 "$TMP/damage")"
 	[ -s "$TMP/dump" ] || fail "copy $i is empty"
 done
 # shellcheck disable=SC2086 # words are meant
