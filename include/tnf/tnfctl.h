@@ -247,7 +247,8 @@ tnfctl_errcode_t tnfctl_buffer_alloc(tnfctl_handle_t *, const char *file,
     unsigned int bytes);
 /* Linux.  Lets a thread reserve room, in the directory of 'file', for the file that the next call of
    tnfctl_buffer_alloc() or _exchange() makes, of any process, while the caller starts a target.  It is used if
-   'bytes' and the file system are the same.  Errors are told by that call; 0 bytes give the room up. */
+   'bytes' and the file system are the same.  Errors are told by that call.  Until then the process that
+   calls holds a descriptor and the room; 0 bytes give both up. */
 void	tnfctl_buffer_prepare(const char *file, unsigned int bytes);
 /* Linux.  The same for a process that may have a trace file: from now on it
    writes to the new one.  The old one keeps what was recorded, and gets the
