@@ -392,6 +392,7 @@ struct walk {
 	uint32_t pos;
 	uint32_t word;		/* its first */
 	struct type *type;
+	uint32_t text;		/* where one is that was found sound in this block; 0: none */
 };
 
 /* UNREADABLE: a record whose type is damaged, but not its size: see file->why;
@@ -404,7 +405,7 @@ enum walk_status { WALK_BAD = -1, WALK_END = 0, WALK_RECORD = 1,
 enum walk_status tnf_walk_start(struct walk *, struct tnf_file *, uint32_t off);
 enum walk_status tnf_walk_next(struct walk *);
 /* True if everything can be read to which the record's members refer.  false: see file->why. */
-bool tnf_members_sound(const struct walk *);
+bool tnf_members_sound(struct walk *);
 
 /* Bytes of the record at 'pos' of type 't'; 0: its size makes no sense. */
 static inline uint32_t

@@ -150,42 +150,51 @@ reference_sound(struct tnf_file *f, uint64_t ref)
 	    tnf_ref_follow(f, ref, &pos) == REF_NULL;
 }
 
-/* The text to which the reference at 'ref' leads, if it lies in the block, which is committed up to
-   'end', where writers put it: all that can be wrong is told by a few words.  NULL: read_record()
-   has to follow the reference. */
-static inline const struct type *
-text_near(const struct tnf_file *f, uint32_t block, uint32_t end, uint32_t ref, uint32_t *ret,
-    uint32_t *ret_size)
+/* Where the reference at 'ref' leads, if that is in the block, which is committed up to 'end': there
+   writers put texts.  0: read_record() has to follow the reference. */
+static inline uint32_t
+near_place(const struct tnf_file *f, uint32_t block, uint32_t end, uint32_t ref)
 {
-	uint32_t word = bytes_u32(&f->bytes, ref), size;
+	uint32_t word = bytes_u32(&f->bytes, ref);
 	uint32_t pos = word & TNF_REF32_PERMANENT ? word & ~TNF_REF32_PERMANENT : ref + word;
-	const struct type *t;
 
 	/* The other half of permanent references is negative, which is damage. */
-	if ((word & TNF_REF32_T_MASK) != TNF_REF32_T_FULL || (word & 0x40000000) != 0 ||
-	    word == 0 || pos < block || pos >= end ||
-	    (t = table_known(f->types, bytes_u32(&f->bytes, pos))) == NULL ||
-	    t->pub.kind != TNF_K_STRING || t->is_long)
+	return (word & TNF_REF32_T_MASK) != TNF_REF32_T_FULL || (word & 0x40000000) != 0 ||
+	    word == 0 || pos < block || pos >= end ? 0 : pos;
+}
+
+/* The type of the text at that place: all that can be wrong with it is told by a few words.  NULL:
+   it is none, or read_record() has to tell. */
+static inline const struct type *
+text_near(const struct tnf_file *f, uint32_t block, uint32_t pos, uint32_t *ret_size)
+{
+	const struct type *t = table_known(f->types, bytes_u32(&f->bytes, pos));
+	uint32_t size;
+
+	if (t == NULL || t->pub.kind != TNF_K_STRING || t->is_long)
 		return NULL;
 	size = bytes_u32(&f->bytes, (uint64_t)pos + 4);
 	if (size < t->header_size || size > f->block_size - (pos - block) ||
 	    !bytes_has(&f->bytes, pos, size))
 		return NULL;
-	*ret = pos;
 	*ret_size = size;
 	return t;
 }
 
 static bool
-near_sound(const struct walk *w, uint32_t ref)
+near_sound(struct walk *w, uint32_t ref)
 {
-	uint32_t pos, size;
+	uint32_t pos = near_place(w->file, w->block, w->end, ref), size;
 
-	return text_near(w->file, w->block, w->end, ref, &pos, &size) != NULL;
+	/* Most events of a block refer to few texts. */
+	if (pos == 0 || (pos != w->text && text_near(w->file, w->block, pos, &size) == NULL))
+		return false;
+	w->text = pos;
+	return true;
 }
 
 bool
-tnf_members_sound(const struct walk *w)
+tnf_members_sound(struct walk *w)
 {
 	const struct tnf_type *t = &w->type->pub;
 
@@ -200,8 +209,9 @@ tnf_members_sound(const struct walk *w)
 static bool
 read_near(const struct tnf_file *f, uint32_t ref, struct tnf_value *v)
 {
-	uint32_t block = file_block_off(f, ref), pos, size;
-	const struct type *t = text_near(f, block, block + file_used(f, block), ref, &pos, &size);
+	uint32_t block = file_block_off(f, ref), size = 0;
+	uint32_t pos = near_place(f, block, block + file_used(f, block), ref);
+	const struct type *t = pos == 0 ? NULL : text_near(f, block, pos, &size);
 
 	if (t == NULL)
 		return false;

@@ -24,6 +24,9 @@ struct info {
 	uint64_t	 events;	/* kept by the filters */
 	int64_t		 first, last;	/* of these */
 	struct idset	 threads, pids, cpus;
+	uint64_t	 tid;		/* of the event before: its thread is among them */
+	uint32_t	 lwpid;
+	int32_t		 pid;
 	struct info_cpu	*cpu;		/* by its number */
 	unsigned	 n_cpu;
 };
@@ -634,9 +637,13 @@ info_event(struct dump *d, const struct tnf_event *ev)
 		f->first = ev->time;
 	else if (ev->time > f->last)
 		f->last = ev->time;
-	idset_add(&f->threads, (uint64_t)(uint32_t)ev->pid << 32 | ev->lwpid,
-	    ev->tid);
-	idset_add(&f->pids, (uint32_t)ev->pid, 1);
+	if (ev->pid != f->pid || ev->lwpid != f->lwpid || ev->tid != f->tid || f->events == 1) {
+		idset_add(&f->threads, (uint64_t)(uint32_t)ev->pid << 32 | ev->lwpid, ev->tid);
+		idset_add(&f->pids, (uint32_t)ev->pid, 1);
+		f->pid = ev->pid;
+		f->lwpid = ev->lwpid;
+		f->tid = ev->tid;
+	}
 	if (ev->cpu >= 0)
 		info_note_cpu(f, ev);
 	++*(uint64_t *)perprobe(&all->counts, ev->probe, sizeof(uint64_t));
