@@ -181,14 +181,14 @@ text_near(const struct tnf_file *f, uint32_t block, uint32_t pos, uint32_t *ret_
 	return t;
 }
 
-static bool
-near_sound(struct walk *w, uint32_t ref)
+/* Apart from tnf_members_sound(), which would save registers for it each time. */
+static bool __attribute__((noinline))
+member_sound(struct walk *w, uint32_t ref, uint32_t pos)
 {
-	uint32_t pos = near_place(w->file, w->block, w->end, ref), size;
+	uint32_t size;
 
-	/* Most events of a block refer to few texts. */
-	if (pos == 0 || (pos != w->text && text_near(w->file, w->block, pos, &size) == NULL))
-		return false;
+	if (pos == 0 || text_near(w->file, w->block, pos, &size) == NULL)
+		return reference_sound(w->file, ref);
 	w->text = pos;
 	return true;
 }
@@ -197,12 +197,17 @@ bool
 tnf_members_sound(struct walk *w)
 {
 	const struct tnf_type *t = &w->type->pub;
+	uint32_t ref, pos;
 
-	for (unsigned i = w->type->n_inline; i < t->n_members; i++)
-		if (!type_has(type_of_pub(t->members[i].type), PROP(INLINE)) &&
-		    !near_sound(w, w->pos + t->members[i].offset) &&
-		    !reference_sound(w->file, w->pos + t->members[i].offset))
+	for (unsigned i = w->type->n_inline; i < t->n_members; i++) {
+		if (type_has(type_of_pub(t->members[i].type), PROP(INLINE)))
+			continue;
+		ref = w->pos + t->members[i].offset;
+		pos = near_place(w->file, w->block, w->end, ref);
+		/* Most events of a block refer to few texts. */
+		if ((pos == 0 || pos != w->text) && !member_sound(w, ref, pos))
 			return false;
+	}
 	return true;
 }
 

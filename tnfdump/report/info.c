@@ -24,9 +24,9 @@ struct info {
 	uint64_t	 events;	/* kept by the filters */
 	int64_t		 first, last;	/* of these */
 	struct idset	 threads, pids, cpus;
-	uint64_t	 tid;		/* of the event before: its thread is among them */
+	uint64_t	 tid;		/* of the event before, which is among them */
 	uint32_t	 lwpid;
-	int32_t		 pid;
+	int32_t		 pid, on;
 	struct info_cpu	*cpu;		/* by its number */
 	unsigned	 n_cpu;
 };
@@ -123,9 +123,7 @@ info_note_cpu(struct info *f, const struct tnf_event *ev)
 {
 	unsigned cpu = (unsigned)ev->cpu, n = f->n_cpu;
 
-	idset_add(&f->cpus, cpu, 1);
-	/* A process has one ring, whatever CPUs it runs on. */
-	if (cpu >= INFO_CPUS_MAX || !ev->kernel)
+	if (cpu >= INFO_CPUS_MAX)
 		return;
 	if (cpu >= n) {
 		f->n_cpu = cpu + 1;
@@ -623,6 +621,20 @@ info_begin(struct dump *d)
 	return 0;
 }
 
+/* Apart from info_event(), as most events have the writer of the one before. */
+static void __attribute__((noinline))
+info_note_writer(struct info *f, const struct tnf_event *ev)
+{
+	idset_add(&f->threads, (uint64_t)(uint32_t)ev->pid << 32 | ev->lwpid, ev->tid);
+	idset_add(&f->pids, (uint32_t)ev->pid, 1);
+	if (ev->cpu >= 0)
+		idset_add(&f->cpus, (uint32_t)ev->cpu, 1);
+	f->tid = ev->tid;
+	f->lwpid = ev->lwpid;
+	f->pid = ev->pid;
+	f->on = ev->cpu;
+}
+
 static int
 info_event(struct dump *d, const struct tnf_event *ev)
 {
@@ -637,14 +649,11 @@ info_event(struct dump *d, const struct tnf_event *ev)
 		f->first = ev->time;
 	else if (ev->time > f->last)
 		f->last = ev->time;
-	if (ev->pid != f->pid || ev->lwpid != f->lwpid || ev->tid != f->tid || f->events == 1) {
-		idset_add(&f->threads, (uint64_t)(uint32_t)ev->pid << 32 | ev->lwpid, ev->tid);
-		idset_add(&f->pids, (uint32_t)ev->pid, 1);
-		f->pid = ev->pid;
-		f->lwpid = ev->lwpid;
-		f->tid = ev->tid;
-	}
-	if (ev->cpu >= 0)
+	if (f->events == 1 || ev->tid != f->tid || ev->lwpid != f->lwpid || ev->pid != f->pid ||
+	    ev->cpu != f->on)
+		info_note_writer(f, ev);
+	/* A process has one ring, whatever CPUs it runs on. */
+	if (ev->kernel && ev->cpu >= 0)
 		info_note_cpu(f, ev);
 	++*(uint64_t *)perprobe(&all->counts, ev->probe, sizeof(uint64_t));
 	return 0;
