@@ -15,6 +15,7 @@ at_exit 'rm -rf "$out"'
 events=raw_syscalls:sys_enter,raw_syscalls:sys_exit,sched:sched_switch,sched:sched_wakeup
 events=$events,sched:sched_process_fork,sched:sched_process_exit,exceptions:page_fault_user
 
+export CCACHE_DISABLE=1		# meson takes a cache of compilations that it finds
 meson setup "$out/tree" "$top" --buildtype=release -Dkernel=disabled -Dtests=disabled \
 	>/dev/null 2>&1 || leave "meson setup failed"
 
