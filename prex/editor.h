@@ -19,10 +19,7 @@ struct editor {
 #undef X
 };
 
-/* To be called after editor_load() has succeeded. */
+/* To be called when there is a struct term with an editor: term_open() loads them. */
 extern struct editor editor;
-
-/* NULL, or why there is none. */
-const char *editor_load(void);
 
 #endif

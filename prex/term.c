@@ -8,6 +8,7 @@
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <locale.h>
 #include <poll.h>
@@ -358,6 +359,29 @@ set_up_editor(struct term *t)
 	for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
 		editor.el_set(t->el, EL_BIND, keys[i][0], keys[i][1], NULL);
 	editor.el_source(t->el, NULL);
+}
+
+struct editor editor;
+
+/* NULL, or why there is no libedit. */
+static const char *
+editor_load(void)
+{
+	static char why[256];
+	void *library = dlopen("libedit.so.2", RTLD_NOW | RTLD_LOCAL);
+
+	if (library == NULL) {
+		snprintf(why, sizeof(why), "%s", dlerror());
+		/* Only Debian counts its versions. */
+		if ((library = dlopen("libedit.so.0", RTLD_NOW | RTLD_LOCAL)) == NULL)
+			return why;
+	}
+#define X(name) \
+	if ((editor.name = (__typeof__(editor.name))dlsym(library, #name)) == NULL) \
+		return dlerror();
+	EDITOR_FUNCTIONS(X)
+#undef X
+	return NULL;
 }
 
 struct term *
