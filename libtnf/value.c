@@ -150,8 +150,8 @@ reference_sound(struct tnf_file *f, uint64_t ref)
 	    tnf_ref_follow(f, ref, &pos) == REF_NULL;
 }
 
-/* Where the reference at 'ref' leads, if that is in the block, which is committed up to 'end': there
-   writers put texts.  0: read_record() has to follow the reference. */
+/* Returns the place to which the reference at 'ref' leads, if that is in the block, which is
+   committed up to 'end': there writers put texts.  0: read_record() has to follow the reference. */
 static inline uint32_t
 near_place(const struct tnf_file *f, uint32_t block, uint32_t end, uint32_t ref)
 {
